@@ -1,0 +1,133 @@
+"""The ``human_input`` member of a managed run: who is asked, how, until when (DESIGN §7).
+
+The only source of recipients, texts and deadlines: the model never chooses them. Checked once
+when the run is created; the stored request is read back through the same model.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+
+MAX_RECIPIENTS = 50
+MAX_TIMEOUT = timedelta(days=366)
+DEFAULT_TIMEOUT_HOURS = 36
+
+_ADDRESS = re.compile(r"[^@\s<>,;:\"\\()\[\]]{1,64}@[A-Za-z0-9.-]{1,253}")
+_UNITS = {
+    "second": timedelta(seconds=1),
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+}
+
+Title = Annotated[str, StringConstraints(max_length=200)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ExternalRecipient(_Strict):
+    """Somebody who is known by address only."""
+
+    type: Literal["external"]
+    email: Annotated[str, StringConstraints(max_length=254)]
+
+    @field_validator("email")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        text = value.strip()
+        if text and not _ADDRESS.fullmatch(text):
+            message = "must be a mail address such as name@example.org"
+            raise ValueError(message)
+        return text
+
+
+class EmailRecipients(_Strict):
+    """Addressees of one e-mail method; blank addresses are skipped (human-input §5)."""
+
+    items: Annotated[list[ExternalRecipient], Field(max_length=MAX_RECIPIENTS)] = []
+
+
+class EmailConfig(_Strict):
+    """Recipients and, if wanted, the author's own subject and body."""
+
+    recipients: EmailRecipients = EmailRecipients()
+    subject: Annotated[str, StringConstraints(max_length=500)] = ""
+    body: Annotated[str, StringConstraints(max_length=20_000)] = ""
+
+
+class WebappMethod(_Strict):
+    """Whoever holds the API key can answer, through the JSON routes or the link in the events."""
+
+    type: Literal["webapp"]
+    enabled: bool = True
+    id: Annotated[str, StringConstraints(max_length=100)] | None = None
+    config: dict[str, Any] = {}
+
+
+class EmailMethod(_Strict):
+    """A mail to each recipient."""
+
+    type: Literal["email"]
+    enabled: bool = True
+    id: Annotated[str, StringConstraints(max_length=100)] | None = None
+    config: EmailConfig = EmailConfig()
+
+
+DeliveryMethod = Annotated[WebappMethod | EmailMethod, Field(discriminator="type")]
+
+
+class HumanInputPolicy(_Strict):
+    """All members of ``human_input`` that are built so far; others are refused."""
+
+    title: Title = ""
+    asked_by: Annotated[str, StringConstraints(max_length=80)] = ""
+    """Name of the agent towards people; empty: the app of the API key."""
+    variables: dict[str, Any] = {}
+    delivery_methods: Annotated[list[DeliveryMethod], Field(max_length=10)] | None = None
+    timeout: Annotated[int, Field(ge=1)] = DEFAULT_TIMEOUT_HOURS
+    timeout_unit: Literal["second", "minute", "hour", "day"] = "hour"
+    not_before: AwareDatetime | None = None
+    run_timeout_seconds: Annotated[int, Field(ge=0)] | None = None
+    """None: the stack's default; 0: the longest."""
+
+    @model_validator(mode="after")
+    def _in_bounds(self) -> HumanInputPolicy:
+        if self.timeout * _UNITS[self.timeout_unit].total_seconds() > MAX_TIMEOUT.total_seconds():
+            message = "timeout must be at most 366 days"
+            raise ValueError(message)
+        if (self.run_timeout_seconds or 0) > MAX_TIMEOUT.total_seconds():
+            message = "run_timeout_seconds must be at most 31622400 (366 days)"
+            raise ValueError(message)
+        if self.delivery_methods is not None and not self.enabled_methods:
+            message = "delivery_methods must hold an enabled method; leave it out for the default"
+            raise ValueError(message)
+        return self
+
+    @property
+    def enabled_methods(self) -> list[WebappMethod | EmailMethod]:
+        """The methods that are used."""
+        return [method for method in self.delivery_methods or [] if method.enabled]
+
+    def form_deadline(self, now: datetime) -> datetime:
+        """Return the instant until which an answer to a form made now is taken."""
+        return now + self.timeout * _UNITS[self.timeout_unit]
+
+    def run_deadline(self, now: datetime, default: timedelta) -> datetime:
+        """Return the instant at which a run made now is expired."""
+        if self.run_timeout_seconds is None:
+            return now + (default or MAX_TIMEOUT)
+        return now + (timedelta(seconds=self.run_timeout_seconds) or MAX_TIMEOUT)
