@@ -6,7 +6,7 @@ both. Ports raise errors of ``sayso.domain.errors`` only, and speak in domain va
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -126,6 +126,23 @@ class Check:
 
 
 Write = Put | Update | Delete | Check
+
+ATTEMPT = "attempt"
+"""Attribute in which each item carries the attempt that wrote it last (DESIGN decision 5, I13)."""
+
+
+def stamped(write: Write, attempt: str) -> Write:
+    """Return the write with the attempt id in what it stores; every table carries out only these.
+
+    A write whose answer was lost is recognised as one's own by it.
+    """
+    match write:
+        case Put():
+            return replace(write, item={**write.item, ATTEMPT: attempt})
+        case Update():
+            return replace(write, set={**write.set, ATTEMPT: attempt})
+        case Delete() | Check():
+            return write
 
 
 class Table(Protocol):
