@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
-    from .domain.access import ApiKey
-    from .domain.form import WholeForm
-    from .domain.ids import FormId, RunId
-    from .domain.links import Link
-    from .domain.segment import Operation, OperationRecord, SegmentResult, SegmentWork
-    from .domain.run import EventDraft
+    from sayso.domain.access import ApiKey
+    from sayso.domain.form import WholeForm
+    from sayso.domain.ids import FormId, RunId
+    from sayso.domain.links import Link
+    from sayso.domain.run import EventDraft
+    from sayso.domain.segment import Operation, OperationRecord, SegmentResult, SegmentWork
 
 Item = dict[str, Any]
 """Attributes of one item: str, int, bool, bytes, None, and lists and dicts of these."""
@@ -212,6 +212,16 @@ class ObjectStore(Protocol):
 
     def delete_prefix(self, prefix: str) -> None:
         """Delete all objects whose key starts so, all versions included."""
+
+
+class CredentialVault(Protocol):
+    """Seals the credentials of a request while they are stored."""
+
+    def seal(self, run_id: RunId, plain: bytes) -> bytes:
+        """Return what may be stored."""
+
+    def open(self, run_id: RunId, sealed: bytes) -> bytes:
+        """Return what was sealed for this very run."""
 
 
 class WorkQueue(Protocol):

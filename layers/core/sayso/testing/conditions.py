@@ -42,10 +42,8 @@ def holds(condition: Condition, item: Mapping[str, Any]) -> bool:
             return attribute in item and _is_same(item[attribute], value)
         case OneOf(attribute, values):
             return any(_is_same(item.get(attribute), value) for value in values)
-        case Above(attribute, value):
-            return _is_number(item.get(attribute)) and item[attribute] > value
-        case AtMost(attribute, value):
-            return _is_number(item.get(attribute)) and item[attribute] <= value
+        case Above() | AtMost():
+            return _compares(condition, item.get(condition.attribute))
         case AnyOf(parts):
             return any(holds(part, item) for part in parts)
         case _:
@@ -79,6 +77,12 @@ def _updated(update: Update, item: Item) -> Item:
     kept = {name: value for name, value in item.items() if name not in update.remove}
     counters = {name: item.get(name, 0) + amount for name, amount in update.add.items()}
     return {**kept, **update.set, **counters}
+
+
+def _compares(condition: Above | AtMost, value: object) -> bool:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    return (value > condition.value) is isinstance(condition, Above)
 
 
 def _is_number(value: object) -> bool:
