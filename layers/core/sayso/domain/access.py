@@ -11,12 +11,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from .form import RecipientType
+from sayso.domain.form import RecipientType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .ids import AppId, TenantId
+    from sayso.domain.ids import AppId, TenantId
 
 
 class Role(StrEnum):

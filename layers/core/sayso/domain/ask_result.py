@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .placeholders import fill_fields
-from .transitions import FormStatus
+from sayso.domain.placeholders import fill_fields
+from sayso.domain.transitions import FormStatus
 
 if TYPE_CHECKING:
-    from .form import Form, FormDefinition
+    from sayso.domain.form import Form, FormDefinition
 
 _TIMEOUT_ACTION = {"id": "__timeout", "label": "Timeout"}
 _MESSAGES = {

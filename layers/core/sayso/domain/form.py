@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from .ids import AppId, FormId, PauseId, RunId, TenantId
-    from .transitions import FormStatus
+    from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
+    from sayso.domain.transitions import FormStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +173,8 @@ class Form:
     end_note: str | None = None
     """Why it ended without a decision, for people."""
     audits: int = 0
+    audit_digest: str = ""
+    """Digest of the last audit entry; the next one names it."""
     tells: int = 0
     due_at: datetime | None = None
 

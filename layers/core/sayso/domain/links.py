@@ -25,8 +25,8 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import UnknownLinkError
-from .ids import FormId
+from sayso.domain.errors import UnknownLinkError
+from sayso.domain.ids import FormId
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from .ids import AppId, FormId, PauseId, RunId, TenantId
-    from .transitions import RunStatus
+    from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
+    from sayso.domain.transitions import RunStatus
 
 Json = Any
 """A JSON value; its shape is somebody else's business."""

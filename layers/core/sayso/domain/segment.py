@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .ids import AppId, RunId, TenantId
-    from .run import EventDraft, Face
+    from sayso.domain.ids import AppId, RunId, TenantId
+    from sayso.domain.run import EventDraft, Face
 
 JOURNAL_VERSION = 1
 """Format of the operation records; another one in a record stops the run with a readable error."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
-from .errors import FieldIssue, ValidationError
-from .form import ParagraphInput, SelectInput
+from sayso.domain.errors import FieldIssue, ValidationError
+from sayso.domain.form import ParagraphInput, SelectInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .form import Action, FormDefinition, FormInput
+    from sayso.domain.form import Action, FormDefinition, FormInput
 
 MAX_TEXT_CHARS = 20_000
 """Longest text of one field. The reference has no bound; an item of the table holds 400 KB."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from types import MappingProxyType
 
-from .errors import InvalidTransitionError
+from sayso.domain.errors import InvalidTransitionError
 
 
 class RunStatus(StrEnum):

@@ -1,0 +1,58 @@
+"""Stop a run (dify-agent §13 Cancel): at once when nobody works on it, else by an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sayso.domain.errors import ConflictError, NotFoundError, RunFinishedError
+from sayso.domain.transitions import RunStatus, RunTrigger
+from sayso.usecases.ending import end_run, terminal_cancelled
+
+if TYPE_CHECKING:
+    from sayso.domain.run import CancelIntent
+    from sayso.domain.ids import RunId, TenantId
+    from sayso.domain.run import Run
+    from sayso.usecases.context import Context
+
+_TRIES = 8
+
+
+def cancel_run(run_id: RunId, tenant: TenantId, intent: CancelIntent, context: Context) -> None:
+    """Cancel a run. Answered at once; called twice, the first reason stands.
+
+    Raises:
+        NotFoundError: No such run of this tenant.
+        RunFinishedError: It has succeeded, failed or expired.
+        ConflictError: It kept moving while we tried; try again.
+    """
+    for _ in range(_TRIES):
+        run = context.stores.runs.get(run_id)
+        if run is None or run.tenant != tenant:
+            message = "run not found"
+            raise NotFoundError(message)
+        try:
+            if _cancel(run, intent, context):
+                return
+        except ConflictError:
+            continue
+    message = f"run {run_id!r} keeps moving, try again"
+    raise ConflictError(message)
+
+
+def _cancel(run: Run, intent: CancelIntent, context: Context) -> bool:
+    if run.status is RunStatus.CANCELLED or run.cancel is not None:
+        return True
+    if run.status.is_final:
+        raise RunFinishedError(run.status)
+    now = context.clock.now()
+    if run.lease is not None and run.lease.until > now:
+        context.stores.runs.ask_to_cancel(run, intent, now=now)
+    else:
+        end_run(
+            run,
+            RunTrigger.CANCEL,
+            context,
+            events=[terminal_cancelled(intent)],
+            error=intent.message or intent.reason,
+        )
+    return True

@@ -1,0 +1,91 @@
+"""Resume a paused run once all its forms have ended, exactly once (DESIGN §5 Resume)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sayso.domain.errors import ConflictError, SnapshotCorruptError, SnapshotRefusedError
+from sayso.domain.run import AuditEntry, PauseReason
+from sayso.domain.transitions import RunStatus
+from sayso.usecases.run_segment import load_forms, run_segment, segment_work, work_on
+
+if TYPE_CHECKING:
+    from sayso.domain.form import WholeForm
+    from sayso.domain.ids import RunId
+    from sayso.domain.run import Pause, Run
+    from sayso.usecases.run_segment import Workshop
+
+
+def resume_run(run_id: RunId, shop: Workshop) -> None:
+    """Go on with a run, whatever it waits for, if that has come.
+
+    A run that is running already is worked on unless somebody holds it; one whose forms are not
+    all decided, or that has ended, is left alone.
+
+    Raises:
+        RetryableError: Infrastructure failed; the message is to come again.
+    """
+    context = shop.context
+    run = context.stores.runs.get(run_id)
+    if run is None:
+        return
+    if run.status is RunStatus.RUNNING:
+        run_segment(run_id, shop)
+        return
+    if run.status is not RunStatus.PAUSED or run.pause_id is None:
+        return
+    pause = context.stores.runs.pause(run_id, run.pause_id)
+    if pause is None:
+        return
+    forms = load_forms(pause, context)
+    if not _is_over(run, pause, forms, shop):
+        context.report("not_yet_decided", run_id=run_id)
+        return
+    if refusal := _refusal(run, pause, forms, shop):
+        _note_refusal(run, refusal, shop)
+        return
+    now = context.clock.now()
+    try:
+        resumed = context.stores.pauses.resume(
+            run, pause, owner=context.ids.token(), now=now, lease=shop.lease
+        )
+    except ConflictError:
+        context.report("nothing_to_claim", run_id=run_id)
+        return
+    context.report("run_resumed", run_id=run_id)
+    work_on(resumed, pause, forms, shop)
+
+
+def _is_over(run: Run, pause: Pause, forms: list[WholeForm], shop: Workshop) -> bool:
+    if pause.reason is PauseReason.SCHEDULED_PAUSE:
+        return run.not_before is None or run.not_before <= shop.context.clock.now()
+    return len(forms) == len(pause.forms) and all(whole.form.status.resumes_run for whole in forms)
+
+
+def _refusal(run: Run, pause: Pause, forms: list[WholeForm], shop: Workshop) -> str | None:
+    """Let the code look at the snapshot before the answers are consumed."""
+    if pause.snapshot is None:
+        return None
+    try:
+        work = segment_work(run, pause, forms, shop.context, shop.remaining_seconds)
+        shop.agent.check(work)
+    except (SnapshotRefusedError, SnapshotCorruptError) as error:
+        return str(error)
+    return None
+
+
+def _note_refusal(run: Run, refusal: str, shop: Workshop) -> None:
+    context = shop.context
+    if run.refusal == refusal:
+        return
+    audit = AuditEntry(
+        number=run.audits + 1,
+        at=context.clock.now(),
+        what="resume_refused",
+        facts={"reason": refusal},
+    )
+    try:
+        context.stores.runs.refuse(run, refusal, audit)
+    except ConflictError:
+        return
+    context.report("resume_refused", run_id=run.id)

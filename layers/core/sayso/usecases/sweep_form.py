@@ -1,0 +1,58 @@
+"""What the sweep does with a form that is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sayso.domain.transitions import FormStatus, RunStatus
+from sayso.usecases.backoff import next_look
+from sayso.usecases.context import tell
+from sayso.usecases.pause_run import tell_people
+from sayso.usecases.time_out import time_out_form
+
+if TYPE_CHECKING:
+    from sayso.domain.form import Form, WholeForm
+    from sayso.domain.ids import FormId
+    from sayso.usecases.pause_run import Asking
+
+
+def look_at_form(form_id: FormId, asking: Asking) -> None:
+    """Time out a form, tell about it again, or settle it. Harmless when repeated."""
+    context = asking.context
+    whole = context.stores.forms.whole(form_id)
+    now = context.clock.now()
+    if whole is None or whole.form.due_at is None or whole.form.due_at > now:
+        return
+    form = whole.form
+    if form.status is not FormStatus.WAITING:
+        _tell_decided(form, asking)
+    elif form.deadline <= now:
+        context.stores.forms.retell(form, due_at=now + next_look(form.tells))
+        time_out_form(form_id, context)
+    else:
+        _tell_waiting(whole, asking)
+
+
+def _tell_waiting(whole: WholeForm, asking: Asking) -> None:
+    """Repeat what may be untold about a waiting form: timer, delayed message, mails."""
+    context, form = asking.context, whole.form
+    run = context.stores.runs.get(form.run_id)
+    due_at = min(context.clock.now() + next_look(form.tells), form.deadline)
+    if run is None or not context.stores.forms.retell(form, due_at=due_at):
+        return
+    context.report("form_retold", form_id=form.id, attempt=form.tells + 1)
+    tell_people(run, [whole], asking)
+
+
+def _tell_decided(form: Form, asking: Asking) -> None:
+    """Ask to resume the run of an ended form, until the run has moved on from its pause."""
+    context = asking.context
+    run = context.stores.runs.get(form.run_id)
+    waits = run is not None and run.status is RunStatus.PAUSED and run.pause_id == form.pause_id
+    if not waits:
+        context.stores.forms.settled(form)
+        return
+    due_at = context.clock.now() + next_look(form.tells)
+    if context.stores.forms.retell(form, due_at=due_at):
+        context.report("form_retold", form_id=form.id, attempt=form.tells + 1)
+        tell(context, lambda: context.queue.resume(form.run_id), run_id=form.run_id)
