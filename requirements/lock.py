@@ -1,6 +1,6 @@
 """Compile the hashed requirement files from pyproject.toml, or check that they still match it.
 
-Five files, each for one environment or layer. All are universal (any platform, Python 3.11 and
+Six files, each for one environment or layer. All are universal (any platform, Python 3.11 and
 later) and name no package index. The layers are constrained by the project's own file, so that
 the tests run with exactly what is shipped. A file's first lines carry a digest of the inputs;
 `--check` compares it without asking an index, so it gives the same answer offline and tomorrow.
@@ -43,6 +43,7 @@ class Lock:
 
 LOCKS = (
     Lock(path="requirements/dev.txt", project=True, extras=("agent",), groups=("dev",)),
+    Lock(path="requirements/uv.txt", groups=("uv",), constraint="requirements/dev.txt"),
     Lock(path="requirements/emulator.txt", groups=("emulator",)),
     Lock(path="requirements/sam.txt", groups=("sam",)),
     Lock(path="layers/core/requirements.txt", project=True, constraint="requirements/dev.txt"),

@@ -33,9 +33,14 @@ def _construct(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> JsonObject
     return {tag if tag in {"Ref", "Condition"} else f"Fn::{tag}": value}
 
 
+def _plain_text(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    """Keep a scalar as it is written."""
+    return str(loader.construct_scalar(node))
+
+
 _TemplateLoader.add_multi_constructor("!", _construct)
 # `2012-10-17` is the name of a policy language, not a day.
-_TemplateLoader.add_constructor("tag:yaml.org,2002:timestamp", _TemplateLoader.construct_yaml_str)
+_TemplateLoader.add_constructor("tag:yaml.org,2002:timestamp", _plain_text)
 
 
 def read_template(path: Path) -> JsonObject:
