@@ -75,6 +75,10 @@ class ConflictError(CallerError):
     """The record is in a state that does not allow this. The caller looks at it anew."""
 
 
+class MovedOnError(ConflictError):
+    """A record changed between reading and writing. Whoever reads it again may succeed."""
+
+
 class RunFinishedError(ConflictError):
     """A cancel came after the run's end; ``status`` says which."""
 

@@ -35,6 +35,7 @@ _VERSION = 1
 _HEAD = struct.Struct(">BB16sHB")
 _MAC_BYTES = 16
 _TOKEN_CHARS = 50
+_MIN_KEY_BYTES = 32
 _PURPOSE = b"sayso form link"
 
 
@@ -60,7 +61,7 @@ class LinkSigner:
         Raises:
             ValueError: ``current`` is not among the keys, or a key is shorter than 32 bytes.
         """
-        if current not in keys or any(len(key) < 32 for key in keys.values()):
+        if current not in keys or any(len(key) < _MIN_KEY_BYTES for key in keys.values()):
             message = "the current key must be among the keys, each of at least 32 bytes"
             raise ValueError(message)
         self._keys = {

@@ -82,7 +82,7 @@ class PauseStore:
         """Claim the resume of a pause: one worker gets the next segment and its lease (I2).
 
         Raises:
-            ConflictError: The run is not paused at this pause any more.
+            MovedOnError: The run is not paused at this pause any more.
         """
         resumed = replace(
             run,

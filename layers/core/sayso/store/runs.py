@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.errors import ConditionFailedError, ConflictError
+from sayso.domain.errors import ConditionFailedError, MovedOnError
 from sayso.domain.segment import CancelSeen, LeaseLost
 from sayso.domain.transitions import RunStatus, RunTrigger, advance_run, run_sources
 from sayso.ports import Above, AtMost, Condition, Delete, Equals, Missing, OneOf, Put, Update, Write
@@ -188,7 +188,7 @@ class RunStore:
             also: More conditions on the run.
 
         Raises:
-            ConflictError: The run or one of its forms has moved on; read again.
+            MovedOnError: The run or one of its forms has moved on; read again.
         """
         ended = replace(
             run,
@@ -228,19 +228,19 @@ class RunStore:
         """Carry out a transaction whose first write is to the run.
 
         Raises:
-            ConflictError: Something it names has moved on.
+            MovedOnError: Something it names has moved on.
         """
         try:
             self._committer.transact(writes)
         except ConditionFailedError as error:
             message = f"run {run.id!r} has moved on"
-            raise ConflictError(message) from error
+            raise MovedOnError(message) from error
 
     def ask_to_cancel(self, run: Run, intent: CancelIntent, *, now: datetime) -> Run:
         """Store a cancel intent for the worker that holds the run; the first one wins.
 
         Raises:
-            ConflictError: Nobody holds the run any more; read again.
+            MovedOnError: Nobody holds the run any more; read again.
         """
         update = Update(
             key=run_key(run.id),
@@ -258,13 +258,13 @@ class RunStore:
             if old and "cancel" in old and old["status"] == RunStatus.RUNNING:
                 return run_from_item(old)
             message = f"run {run.id!r} has moved on"
-            raise ConflictError(message) from error
+            raise MovedOnError(message) from error
 
     def refuse(self, run: Run, refusal: str, audit: AuditEntry) -> None:
         """Note why resuming was refused; the run stays paused and its answers stay.
 
         Raises:
-            ConflictError: The run has moved on.
+            MovedOnError: The run has moved on.
         """
         update = Update(
             key=run_key(run.id),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import ConflictError, NotFoundError, RunFinishedError
+from sayso.domain.errors import MovedOnError, NotFoundError, RunFinishedError
 from sayso.domain.transitions import RunStatus, RunTrigger
 from sayso.usecases.ending import end_run, terminal_cancelled
 
 if TYPE_CHECKING:
-    from sayso.domain.run import CancelIntent
     from sayso.domain.ids import RunId, TenantId
-    from sayso.domain.run import Run
+    from sayso.domain.run import CancelIntent, Run
     from sayso.usecases.context import Context
 
 _TRIES = 8
@@ -23,7 +22,7 @@ def cancel_run(run_id: RunId, tenant: TenantId, intent: CancelIntent, context: C
     Raises:
         NotFoundError: No such run of this tenant.
         RunFinishedError: It has succeeded, failed or expired.
-        ConflictError: It kept moving while we tried; try again.
+        MovedOnError: It kept moving while we tried; try again.
     """
     for _ in range(_TRIES):
         run = context.stores.runs.get(run_id)
@@ -33,17 +32,17 @@ def cancel_run(run_id: RunId, tenant: TenantId, intent: CancelIntent, context: C
         try:
             if _cancel(run, intent, context):
                 return
-        except ConflictError:
+        except MovedOnError:
             continue
     message = f"run {run_id!r} keeps moving, try again"
-    raise ConflictError(message)
+    raise MovedOnError(message)
 
 
 def _cancel(run: Run, intent: CancelIntent, context: Context) -> bool:
     if run.status is RunStatus.CANCELLED or run.cancel is not None:
         return True
     if run.status.is_final:
-        raise RunFinishedError(run.status)
+        raise RunFinishedError(run.status.value)
     now = context.clock.now()
     if run.lease is not None and run.lease.until > now:
         context.stores.runs.ask_to_cancel(run, intent, now=now)

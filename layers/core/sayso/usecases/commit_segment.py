@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
-from sayso.domain.errors import ConflictError
+from sayso.domain.errors import MovedOnError
 from sayso.domain.run import CancelIntent, EventDraft, Face
 from sayso.domain.segment import Asked, CancelSeen, Failed, Finished, LeaseLost
 from sayso.domain.transitions import RunTrigger
@@ -32,7 +32,7 @@ def commit_result(run: Run, result: SegmentResult, asking: Asking) -> None:
         commit_cancelled(run, asking)
     except LeaseLost:
         asking.context.report("lease_lost", run_id=run.id)
-    except ConflictError:
+    except MovedOnError:
         _after_conflict(run, asking)
 
 
@@ -112,7 +112,7 @@ def commit_cancelled(run: Run, asking: Asking) -> None:
             events=[terminal_cancelled(intent)],
             error=intent.message or intent.reason,
         )
-    except ConflictError:
+    except MovedOnError:
         context.report("lease_lost", run_id=run.id)
 
 

@@ -34,7 +34,7 @@ def end_run(
     """End a run; forms that still wait end with it.
 
     Raises:
-        ConflictError: The run or a form has moved on; read again.
+        MovedOnError: The run or a form has moved on; read again.
     """
     now = context.clock.now()
     ended = context.stores.runs.end(

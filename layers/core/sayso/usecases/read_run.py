@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from sayso.domain.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from sayso.domain.run import Audience
     from sayso.domain.ids import RunId, TenantId
-    from sayso.domain.run import Run, RunEvent
+    from sayso.domain.run import Audience, Run, RunEvent
     from sayso.usecases.context import Context
 
 

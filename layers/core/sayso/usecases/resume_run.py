@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import ConflictError, SnapshotCorruptError, SnapshotRefusedError
+from sayso.domain.errors import MovedOnError, SnapshotCorruptError, SnapshotRefusedError
 from sayso.domain.run import AuditEntry, PauseReason
 from sayso.domain.transitions import RunStatus
 from sayso.usecases.run_segment import load_forms, run_segment, segment_work, work_on
@@ -32,14 +32,17 @@ def resume_run(run_id: RunId, shop: Workshop) -> None:
     if run.status is RunStatus.RUNNING:
         run_segment(run_id, shop)
         return
-    if run.status is not RunStatus.PAUSED or run.pause_id is None:
-        return
-    pause = context.stores.runs.pause(run_id, run.pause_id)
-    if pause is None:
-        return
+    if run.status is RunStatus.PAUSED and run.pause_id is not None:
+        pause = context.stores.runs.pause(run_id, run.pause_id)
+        if pause is not None:
+            _resume_from(run, pause, shop)
+
+
+def _resume_from(run: Run, pause: Pause, shop: Workshop) -> None:
+    context = shop.context
     forms = load_forms(pause, context)
     if not _is_over(run, pause, forms, shop):
-        context.report("not_yet_decided", run_id=run_id)
+        context.report("not_yet_decided", run_id=run.id)
         return
     if refusal := _refusal(run, pause, forms, shop):
         _note_refusal(run, refusal, shop)
@@ -49,10 +52,10 @@ def resume_run(run_id: RunId, shop: Workshop) -> None:
         resumed = context.stores.pauses.resume(
             run, pause, owner=context.ids.token(), now=now, lease=shop.lease
         )
-    except ConflictError:
-        context.report("nothing_to_claim", run_id=run_id)
+    except MovedOnError:
+        context.report("nothing_to_claim", run_id=run.id)
         return
-    context.report("run_resumed", run_id=run_id)
+    context.report("run_resumed", run_id=run.id)
     work_on(resumed, pause, forms, shop)
 
 
@@ -86,6 +89,6 @@ def _note_refusal(run: Run, refusal: str, shop: Workshop) -> None:
     )
     try:
         context.stores.runs.refuse(run, refusal, audit)
-    except ConflictError:
+    except MovedOnError:
         return
     context.report("resume_refused", run_id=run.id)

@@ -30,8 +30,8 @@ from sayso.usecases.pause_run import Asking, pause_until
 from sayso.usecases.worker import LeasedRun
 
 if TYPE_CHECKING:
-    from datetime import timedelta
     from collections.abc import Callable, Mapping
+    from datetime import timedelta
 
     from sayso.domain.form import WholeForm
     from sayso.domain.ids import RunId

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import ConflictError
+from sayso.domain.errors import MovedOnError
 from sayso.domain.run import PauseReason
 from sayso.domain.segment import Failed
 from sayso.domain.transitions import RunStatus, RunTrigger
@@ -85,5 +85,5 @@ def _expire(run: Run, context: Context) -> None:
             error=error,
             reason="expired",
         )
-    except ConflictError:
+    except MovedOnError:
         context.report("run_moved_on", run_id=run.id)

@@ -14,8 +14,8 @@ from sayso.domain.errors import RetryableError
 from sayso.domain.segment import CancelSeen, JournalUnavailable, LeaseLost, SegmentStop
 
 if TYPE_CHECKING:
-    from datetime import timedelta
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import timedelta
 
     from sayso.domain.run import EventDraft, Run
     from sayso.domain.segment import Operation, OperationRecord
