@@ -14,7 +14,7 @@ from sayso.domain.form import DeliveryState
 from sayso.domain.links import Link
 from sayso.domain.transitions import FormStatus
 from sayso.usecases.context import tell
-from sayso.usecases.pause_run import give_up
+from sayso.usecases.tell_people import give_up
 
 if TYPE_CHECKING:
     from sayso.domain.form import Recipient, WholeForm

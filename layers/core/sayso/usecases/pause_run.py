@@ -11,15 +11,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.asking import definition_of
-from sayso.domain.errors import FormClosedError
-from sayso.domain.form import DeliveryState, Form, FormContent, WholeForm
+from sayso.domain.form import Form, FormContent, WholeForm
 from sayso.domain.ids import derive_form_id, derive_pause_id
 from sayso.domain.policy import HumanInputPolicy
 from sayso.domain.recipients import recipients_of
 from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
-from sayso.domain.transitions import FormStatus, FormTrigger
+from sayso.domain.transitions import FormStatus
 from sayso.store.form_codec import definition_digest
 from sayso.usecases.context import tell
+from sayso.usecases.tell_people import Telling, tell_people
 from sayso.usecases.time_out import LONGEST_DELAY
 
 if TYPE_CHECKING:
@@ -28,20 +28,17 @@ if TYPE_CHECKING:
 
     from sayso.domain.run import Run
     from sayso.domain.segment import Asked, Question
-    from sayso.ports import ContentRenderer, Timers
-    from sayso.usecases.context import Context
+    from sayso.ports import ContentRenderer
 
 TELL_WITHIN = timedelta(seconds=60)
 """A pause that was not told after this time is told by the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Asking(Telling):
     """What asking people needs."""
 
-    context: Context
     renderer: ContentRenderer
-    timers: Timers
     default_approvers: tuple[str, ...]
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from sayso.domain.errors import MovedOnError, SnapshotCorruptError, SnapshotRefusedError
 from sayso.domain.run import AuditEntry, PauseReason
 from sayso.domain.transitions import RunStatus
-from sayso.usecases.run_segment import load_forms, run_segment, segment_work, work_on
+from sayso.usecases.load_forms import load_forms
+from sayso.usecases.run_segment import run_segment, segment_work, work_on
 
 if TYPE_CHECKING:
     from sayso.domain.form import WholeForm

@@ -26,6 +26,7 @@ from sayso.domain.segment import (
 )
 from sayso.usecases.commit_segment import commit_cancelled, commit_result
 from sayso.usecases.context import Context, tell
+from sayso.usecases.load_forms import load_forms
 from sayso.usecases.pause_run import Asking, pause_until
 from sayso.usecases.worker import LeasedRun
 
@@ -170,13 +171,6 @@ MAX_QUESTIONS_PER_TURN = 10
 """Questions in one model turn (DESIGN §3 Limits)."""
 MAX_QUESTIONS_PER_RUN = 20
 """Questions a run may ask (DESIGN §3 Limits)."""
-
-
-def load_forms(pause: Pause | None, context: Context) -> list[WholeForm]:
-    """Return the forms of a pause, in the order of its questions."""
-    ids = pause.forms.values() if pause else ()
-    found = [context.stores.forms.whole(form_id) for form_id in ids]
-    return [whole for whole in found if whole is not None]
 
 
 def _answers(pause: Pause | None, forms: list[WholeForm]) -> Mapping[str, Any]:

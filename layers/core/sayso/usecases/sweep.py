@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sayso.ports import Key
-    from sayso.usecases.pause_run import Asking
+    from sayso.usecases.tell_people import Telling
 
 PAGE = 100
 """Records of one query."""
@@ -38,15 +38,15 @@ class Swept:
     """Names of the error classes."""
 
 
-def sweep(asking: Asking, *, has_time: Callable[[], bool], first_shard: int) -> Swept:
+def sweep(telling: Telling, *, has_time: Callable[[], bool], first_shard: int) -> Swept:
     """Look at every record that is due.
 
     Args:
-        asking: What telling people again needs.
+        telling: What telling people again needs.
         has_time: Tells whether another record may be taken up; the next pass goes on.
         first_shard: Where to start; random, so that no shard is always the last.
     """
-    context = asking.context
+    context = telling.context
     swept = Swept()
     until = to_ms(context.clock.now())
     for offset in range(DUE_SHARDS):
@@ -56,18 +56,18 @@ def sweep(asking: Asking, *, has_time: Callable[[], bool], first_shard: int) -> 
                 swept.complete = False
                 return swept
             swept.seen += 1
-            _look_at(key, asking, swept)
+            _look_at(key, telling, swept)
     return swept
 
 
-def _look_at(key: Key, asking: Asking, swept: Swept) -> None:
+def _look_at(key: Key, telling: Telling, swept: Swept) -> None:
     try:
         kind, _, identity = key.pk.partition("#")
         if kind == "RUN":
-            look_at_run(RunId(identity), asking)
+            look_at_run(RunId(identity), telling)
         elif kind == "FORM":
-            look_at_form(FormId(identity), asking)
+            look_at_form(FormId(identity), telling)
     except AppError as error:
         swept.failed += 1
         swept.failures.append(type(error).__name__)
-        asking.context.report("sweep_failed", error=type(error).__name__)
+        telling.context.report("sweep_failed", error=type(error).__name__)

@@ -11,19 +11,19 @@ from sayso.domain.transitions import RunStatus, RunTrigger
 from sayso.usecases.backoff import next_look
 from sayso.usecases.context import tell
 from sayso.usecases.ending import end_run, terminal_failed
+from sayso.usecases.load_forms import load_forms
 from sayso.usecases.remove_run import remove_run
-from sayso.usecases.run_segment import load_forms
 
 if TYPE_CHECKING:
     from sayso.domain.ids import RunId
     from sayso.domain.run import Run
     from sayso.usecases.context import Context
-    from sayso.usecases.pause_run import Asking
+    from sayso.usecases.tell_people import Telling
 
 
-def look_at_run(run_id: RunId, asking: Asking) -> None:
+def look_at_run(run_id: RunId, telling: Telling) -> None:
     """Expire, take over, tell again, or remove a run, whichever is due. Harmless when repeated."""
-    context = asking.context
+    context = telling.context
     run = context.stores.runs.get(run_id)
     now = context.clock.now()
     if run is None or run.due_at is None or run.due_at > now:
