@@ -12,8 +12,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from sayso.rendering.i18n import TRANSLATIONS
-from sayso.rendering.plain import one_line, without_links
-from sayso.rendering.textwrapping import wrap_text
+from sayso.rendering.textwrapping import beside, quoted, wrap_text
 from sayso.rendering.times import format_instant, rough_span
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
@@ -37,7 +36,7 @@ def environment() -> Environment:
     install = made.install_gettext_translations  # type: ignore[attr-defined]
     install(TRANSLATIONS, newstyle=True)
     made.globals.update(format_instant=format_instant, rough_span=rough_span)
-    made.filters.update(one_line=one_line, without_links=without_links, wrap_text=wrap_text)
+    made.filters.update(beside=beside, quoted=quoted, wrap_text=wrap_text)
     return made
 
 

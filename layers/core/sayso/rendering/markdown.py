@@ -92,11 +92,17 @@ def render_markdown(
 
 def parse(text: str, *, limit: int = MAX_MARKDOWN_CHARS) -> tuple[list[Token], int]:
     """Return the tokens of a Markdown text and the number of characters removed from it."""
-    visible, removed = strip_invisible(_cut(text, limit))
-    tokens = parser().parse(visible)
-    if len(text) > limit:
-        tokens += parser().parse(_("[The text goes on. Only the beginning is shown here.]"))
-    return tokens, removed
+    visible, removed = strip_invisible(shorten(text, limit))
+    return parser().parse(visible), removed
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut a text that is too long, at an empty line where there is one near, and say so."""
+    if len(text) <= limit:
+        return text
+    end = text.rfind("\n\n", limit // 2, limit)
+    note = _("[The text goes on. Only the beginning is shown here.]")
+    return f"{text[: end if end > 0 else limit]}\n\n{note}"
 
 
 def render_tokens(
@@ -121,11 +127,3 @@ def render_tokens(
 def _restate(token: Token, profile: Profile) -> None:
     if token.type in _CODE or token.type in {"text", "image"}:
         token.content = profile.text(token.content)
-
-
-def _cut(text: str, limit: int) -> str:
-    """Cut at the last empty line before the limit if there is one in its second half."""
-    if len(text) <= limit:
-        return text
-    end = text.rfind("\n\n", limit // 2, limit)
-    return text[: end if end > 0 else limit]

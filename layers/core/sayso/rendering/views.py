@@ -103,6 +103,8 @@ class FormView:
     started_by: str = ""
     recipient: str = ""
     """Who may answer by this link."""
+    removed: int = 0
+    """Invisible characters taken out of what the agent wrote; said, so that people may wonder."""
     form_nonce: str | None = None
     """Sent back with the answer; None: no such input."""
 
