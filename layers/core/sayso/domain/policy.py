@@ -106,10 +106,10 @@ class HumanInputPolicy(_Strict):
 
     @model_validator(mode="after")
     def _in_bounds(self) -> HumanInputPolicy:
-        if self.timeout * _UNITS[self.timeout_unit].total_seconds() > MAX_TIMEOUT.total_seconds():
+        if self.timeout > MAX_TIMEOUT // _UNITS[self.timeout_unit]:
             message = "timeout must be at most 366 days"
             raise ValueError(message)
-        if (self.run_timeout_seconds or 0) > MAX_TIMEOUT.total_seconds():
+        if (self.run_timeout_seconds or 0) > MAX_TIMEOUT // _UNITS["second"]:
             message = "run_timeout_seconds must be at most 31622400 (366 days)"
             raise ValueError(message)
         if self.delivery_methods is not None and not self.enabled_methods:
