@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sayso.domain.form import ContentBlock
     from sayso.domain.placeholders import ContentPart
+    from sayso.rendering.safe import RenderedHtml
 
 MAIL_CHARS: Final = 8_000
 """How much of the content goes into a mail; the page shows the rest. Gmail cuts mails at 102 KB."""
@@ -29,7 +30,7 @@ class MarkdownContentRenderer:
         """Return the content for page and mail; fields that do not occur follow at the end."""
         return RenderedContent(
             blocks=render_blocks(content, field_names),
-            mail_html=render_markdown(_without_fields(content), MAIL, limit=MAIL_CHARS).html,
+            mail_html=mail_html(content).html,
             sanitiser_version=POLICY_VERSION,
         )
 
@@ -55,6 +56,11 @@ def _blocks(parts: Iterable[ContentPart], waiting: dict[str, None]) -> Iterable[
                 yield FieldBlock(name=name)
     for name in waiting:
         yield FieldBlock(name=name)
+
+
+def mail_html(content: str) -> RenderedHtml:
+    """Return the content as HTML for a mail, without fields."""
+    return render_markdown(_without_fields(content), MAIL, limit=MAIL_CHARS)
 
 
 def mail_text(content: str) -> str:

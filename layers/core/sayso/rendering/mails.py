@@ -67,11 +67,16 @@ class _Words:
     who: str
 
 
-def approval_mail(view: ApprovalView) -> MailTriple:
-    """Return the mail that asks one recipient, in our own words."""
+def approval_mail(view: ApprovalView, *, subject: str = "") -> MailTriple:
+    """Return the mail that asks one recipient, in our own words.
+
+    Args:
+        view: What it says.
+        subject: From ``authored_subject``; empty: ours.
+    """
     words = _words(view)
     return MailTriple(
-        subject=_subject(words),
+        subject=subject or _subject(words),
         text=render("mail/approval.txt", view=view, words=words),
         html=render("mail/approval.html", view=view, words=words),
     )
@@ -82,12 +87,13 @@ def authored_mail(view: ApprovalView, *, subject: str, body: AuthoredBody) -> Ma
 
     Args:
         view: As for our own words. Its content is left out: the author places it.
-        subject: From ``authored_subject``. Empty: ours.
+        subject: From ``authored_subject``; empty: ours.
         body: From ``authored_body``.
     """
     words = _words(view)
+    line = render("mail/authored.subject.txt", subject=subject or _subject(words))
     return MailTriple(
-        subject=one_line(render("mail/authored.subject.txt", subject=subject)) or _subject(words),
+        subject=one_line(line, limit=SUBJECT_CHARS),
         text=render("mail/authored.txt", view=view, words=words, body=body),
         html=render("mail/authored.html", view=view, words=words, body=body),
     )

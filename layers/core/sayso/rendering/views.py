@@ -185,6 +185,7 @@ class UndeliverableView:
     """The question is handled elsewhere, since nobody could be reached by mail."""
 
     ask: AskView
+    typed: TypedView | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
