@@ -195,7 +195,7 @@ def test_exactly_one_of_many_conditional_writes_wins(strict_table: Table, attemp
         try:
             strict_table.write(update, attempt=f"{attempt}-{number}")
         except ConditionFailedError as failure:
-            return (failure.first or {})["by"] == number
+            return bool((failure.first or {})["by"] == number)
         return True
 
     with ThreadPoolExecutor(THREADS) as pool:

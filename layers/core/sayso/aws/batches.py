@@ -6,9 +6,8 @@ import random
 import time
 from typing import TYPE_CHECKING, cast
 
+from sayso.aws.errors import translated
 from sayso.domain.errors import ThrottledError
-
-from .errors import translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

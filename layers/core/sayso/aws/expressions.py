@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
+from sayso.aws.attributes import Attributes, to_attribute, to_attributes, to_key
 from sayso.ports import (
     Above,
     AnyOf,
@@ -20,8 +21,6 @@ from sayso.ports import (
     Put,
     Update,
 )
-
-from .attributes import Attributes, to_attribute, to_attributes, to_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

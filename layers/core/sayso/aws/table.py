@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from sayso.aws.attributes import from_attributes, to_attributes, to_key
+from sayso.aws.batches import BatchWriter
+from sayso.aws.errors import code_of, to_domain, translated
+from sayso.aws.expressions import request_of
 from sayso.domain.errors import ConditionFailedError, PermanentError, ThrottledError
 from sayso.ports import Check, Delete, Key, Put, Update, stamped
-
-from .attributes import from_attributes, to_attributes, to_key
-from .batches import BatchWriter
-from .errors import code_of, to_domain, translated
-from .expressions import request_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

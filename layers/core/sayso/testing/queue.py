@@ -8,8 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from sayso.domain.errors import PermanentError
-
-from .faults import around, no_faults
+from sayso.testing.faults import around, no_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
     from sayso.domain.ids import FormId, RunId
     from sayso.ports import Clock
-
-    from .faults import FaultHook
+    from sayso.testing.faults import FaultHook
 
 QueueName = Literal["starts", "wakes", "deliveries"]
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from sayso.domain.errors import ConditionFailedError, PermanentError
 from sayso.ports import Key, Put, Update, stamped
-
-from .clock import FixedClock
-from .conditions import holds, item_after
-from .faults import around, no_faults
-from .limits import (
+from sayso.testing.clock import FixedClock
+from sayso.testing.conditions import holds, item_after
+from sayso.testing.faults import around, no_faults
+from sayso.testing.limits import (
     MAX_TRANSACTION_BYTES,
     MAX_TRANSACTION_WRITES,
     check_item,
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sayso.ports import Clock, Delete, Item, Write
-
-    from .faults import FaultHook
+    from sayso.testing.faults import FaultHook
 
 _IDEMPOTENT_FOR = timedelta(minutes=10)
 """How long DynamoDB remembers the token of a transaction (API reference, TransactWriteItems)."""
