@@ -358,6 +358,16 @@ class SegmentJournal(Protocol):
         """Record the result of an operation together with its events, in one transaction."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCredential:
+    """The stack's own credential of a model provider."""
+
+    values: Mapping[str, str] = field(repr=False)
+    """Named as in a composition's ``credentials``, such as ``openai_api_key``."""
+    hosts: tuple[str, ...]
+    """Host names it may be sent to, and no others."""
+
+
 class AgentRunner(Protocol):
     """Runs agent code for one segment. Implemented by the agent layer."""
 

@@ -1,0 +1,71 @@
+"""Turns what went wrong in a run into the contract's terminal failure (dify-agent §13.2).
+
+The texts go to the caller, so they must hold no secret; the layers that hold secrets hide their
+input in validation errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_ai.exceptions import ModelHTTPError, UsageLimitExceeded
+
+from sayso.domain.segment import Failed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIMIT_EXCEEDED: Final = "agent_run_limit_exceeded"
+RATE_LIMITED: Final = "InvokeRateLimitError"
+_TOO_MANY_REQUESTS: Final = 429
+
+_CONTRACT_TEXTS: Final = re.compile(
+    r"Tool '[^']*' exceeded max retries count of \d+"
+    r"|Exceeded maximum (?:output )?retries \(\d+\) for output validation"
+    r"|Cannot provide a new user prompt when the message history contains unprocessed tool calls\."
+)
+"""What the contract knows of a text; the library goes on with advice for programmers."""
+
+
+def failure(error: Exception) -> Failed:
+    """Return the end of a run that an exception brought about."""
+    match error:
+        case ModelHTTPError():
+            return _model_failure(error)
+        case UsageLimitExceeded():
+            return Failed(error=_text(error), error_type=LIMIT_EXCEEDED)
+        case _:
+            return Failed(error=_text(error))
+
+
+def _text(error: Exception) -> str:
+    text = str(error) or type(error).__name__
+    known = _CONTRACT_TEXTS.match(text)
+    return known.group() if known else text
+
+
+def _model_failure(error: ModelHTTPError) -> Failed:
+    """Pass on what the provider says, else what the library says of it."""
+    body = _body(error.body)
+    message = body.get("message")
+    kind = body.get("error_type")
+    reason = kind if isinstance(kind, str) and kind else None
+    if reason is None and error.status_code == _TOO_MANY_REQUESTS:
+        reason = RATE_LIMITED
+    return Failed(
+        error=message if isinstance(message, str) and message else _text(error), reason=reason
+    )
+
+
+def _body(body: object) -> Mapping[str, Any]:
+    """Return the error document, which providers wrap in different ways."""
+    if isinstance(body, str):
+        try:
+            body = json.loads(body)
+        except ValueError:
+            return {}
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    return body if isinstance(body, dict) else {}

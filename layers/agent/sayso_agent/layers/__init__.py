@@ -1,0 +1,1 @@
+"""Layer types, one module each; ``registry`` lists them."""

@@ -1,0 +1,107 @@
+"""Makes the model that a composition asks for (dify-agent §7.3).
+
+Providers are a table. Credentials come from the request, or from the stack's secret by provider
+name. A stored secret only ever goes to the hosts stored beside it, and an address from the
+request is used only with credentials from the same request (DESIGN §8).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from sayso_agent.providers.base import ModelConfigError, ModelSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+
+    from pydantic_ai.models import Model
+
+    from sayso.ports import StoredCredential
+    from sayso_agent.layers.plugin_llm import DifyPluginLLMLayerConfig
+    from sayso_agent.outgoing import Outgoing
+    from sayso_agent.providers.base import Provider, Secret
+
+SCRIPTED: Final = "scripted"
+PROVIDERS: Final[Mapping[str, str]] = {
+    "openai": "openai:openai",
+    "openai_api_compatible": "openai:openai_compatible",
+    SCRIPTED: "scripted:scripted",
+}
+"""Provider → module and function in ``sayso_agent.providers``.
+
+By name, because a provider's SDK is slow to import and may be missing from the layer.
+"""
+
+_ADDRESSES: Final = ("endpoint_url", "openai_api_base", "base_url")
+_SECRETS: Final = ("openai_api_key", "api_key", "script")
+
+
+class Models:
+    """Makes models. One for all segments."""
+
+    def __init__(
+        self,
+        *,
+        outgoing: Outgoing,
+        stored_credentials: Callable[[str], StoredCredential | None],
+        scripted: bool,
+    ) -> None:
+        self._outgoing = outgoing
+        self._stored = stored_credentials
+        self._providers = {
+            name: place for name, place in PROVIDERS.items() if scripted or name != SCRIPTED
+        }
+
+    def open(self, config: DifyPluginLLMLayerConfig) -> AbstractAsyncContextManager[Model]:
+        """Return the model of a ``dify.plugin.llm`` layer, open for as long as the context is.
+
+        Raises:
+            ModelConfigError: The provider is unknown, or its credentials do not fit.
+        """
+        name = self._provider_name(config)
+        return _provider(self._providers[name])(self._spec(name, config), self._outgoing)
+
+    def _provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
+        """Return the last part of the name, which clients may spell as the path of a plugin."""
+        name = (config.model_provider or config.plugin_id).rpartition("/")[2]
+        if name in self._providers:
+            return name
+        message = (
+            f"unknown model provider {config.model_provider!r}, known are:"
+            f" {', '.join(sorted(self._providers))}"
+        )
+        raise ModelConfigError(message)
+
+    def _spec(self, name: str, config: DifyPluginLLMLayerConfig) -> ModelSpec:
+        given = config.credentials
+        stored = None if _any_of(given, _SECRETS) else self._stored(name)
+        if stored is None:
+            return ModelSpec(provider=name, model=config.model, credentials=given)
+        if _any_of(given, _ADDRESSES):
+            message = (
+                "an address in the request's credentials is used only with credentials from the"
+                " same request; leave it out to use the stored credential"
+            )
+            raise ModelConfigError(message)
+        return ModelSpec(
+            provider=name,
+            model=config.model,
+            credentials=stored.values,
+            hosts=frozenset(stored.hosts),
+        )
+
+
+def _provider(place: str) -> Provider:
+    module, _, function = place.partition(":")
+    try:
+        provider: Provider = getattr(import_module(f"sayso_agent.providers.{module}"), function)
+    except ImportError as error:
+        message = f"the model provider {function!r} is not part of this deployment's agent layer"
+        raise ModelConfigError(message) from error
+    return provider
+
+
+def _any_of(credentials: Mapping[str, Secret], names: tuple[str, ...]) -> bool:
+    return any(credentials.get(name) not in (None, "") for name in names)

@@ -1,0 +1,275 @@
+"""One segment of one run: compose it, start or resume the agent, say how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pydantic_ai import Agent, DeferredToolRequests, UsageLimits, capture_run_messages
+from pydantic_ai.durable_exec import replay_scope
+from pydantic_core import to_json, to_jsonable_python
+
+from sayso.domain.run import Face
+from sayso.domain.segment import Asked, Failed, Finished, Question, Usage
+from sayso_agent.compositor import compose
+from sayso_agent.deps import QuestionLimits, RunDeps
+from sayso_agent.durability import AGENT_NAME, JournalDurability
+from sayso_agent.failures import failure
+from sayso_agent.journal import Replay
+from sayso_agent.layers.ask_human import DifyAskHumanLayer
+from sayso_agent.layers.execution_context import DifyExecutionContextLayer
+from sayso_agent.layers.history import PydanticAIHistoryLayer
+from sayso_agent.layers.plugin_llm import LLM_LAYER_NAME, DifyPluginLLMLayer
+from sayso_agent.protocol import RunRequest
+from sayso_agent.snapshots import PausedState, dump_paused, load_paused
+from sayso_agent.starting import Start, from_pause, from_prompt, from_results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
+    from pydantic_ai.run import AgentRunResult
+    from pydantic_ai.settings import ModelSettings
+
+    from sayso.domain.segment import SegmentResult, SegmentWork
+    from sayso.ports import SegmentJournal
+    from sayso_agent.compositor import Composition
+    from sayso_agent.layers.base import Layer
+    from sayso_agent.models import Models
+
+REQUEST_LIMIT: Final = 500
+"""Model requests of a run, all segments together (dify-agent §13)."""
+MAX_SESSION_SNAPSHOT_BYTES: Final = 4 * 1024 * 1024
+MAX_SNAPSHOT_BYTES: Final = 50 * 1024 * 1024
+
+
+async def run_segment(
+    work: SegmentWork,
+    journal: SegmentJournal,
+    *,
+    registry: Mapping[str, type[Layer[Any]]],
+    models: Models,
+) -> SegmentResult:
+    """Work on a segment to its end. Whatever the agent does wrong is a ``Failed`` result.
+
+    Raises:
+        SegmentStop: The worker must stop; the run goes on elsewhere.
+    """
+    replay = Replay(journal, remaining=work.remaining_seconds)
+    replay.check_versions()
+    try:
+        request = RunRequest.model_validate(work.request)
+        paused = None
+        if work.snapshot is not None:
+            paused = load_paused(work.snapshot, request_digest=work.request_digest)
+            request = request.with_snapshot(paused.session_snapshot())
+        composition = compose(request, registry)
+    except Exception as error:  # noqa: BLE001 - a request that cannot be composed ends its run
+        return failure(error)
+    return await _Segment(work, request, paused, composition, replay, models).run()
+
+
+class _Segment:
+    """The work on one composed segment."""
+
+    def __init__(
+        self,
+        work: SegmentWork,
+        request: RunRequest,
+        paused: PausedState | None,
+        composition: Composition,
+        replay: Replay,
+        models: Models,
+    ) -> None:
+        self._work = work
+        self._request = request
+        self._paused = paused
+        self._composition = composition
+        self._replay = replay
+        self._models = models
+        self._history = composition.first(PydanticAIHistoryLayer)
+        self._start = Start()
+
+    async def run(self) -> SegmentResult:
+        """Enter the layers, run the agent, leave them again."""
+        try:
+            async with self._composition.entered():
+                result = await self._run_agent()
+            return self._ended(result)
+        except Exception as error:  # noqa: BLE001 - whatever the agent raises ends its run
+            return self._failed(error)
+
+    async def _run_agent(self) -> AgentRunResult[Any] | None:
+        """Return the agent's result, None when the composition has no model to run."""
+        llm = self._composition.layers.get(LLM_LAYER_NAME)
+        if llm is None:
+            self._check_lifecycle_only()
+            return None
+        self._start = self._starting_point()
+        if not isinstance(llm, DifyPluginLLMLayer):
+            message = (
+                f"Layer '{LLM_LAYER_NAME}' must be {DifyPluginLLMLayer.__name__}, got"
+                f" {type(llm).__name__}."
+            )
+            raise TypeError(message)
+        async with self._models.open(llm.config) as model:
+            return await self._converse(self._agent(model, llm))
+
+    def _starting_point(self) -> Start:
+        if self._paused is not None:
+            return from_pause(self._paused, self._work.answers)
+        if self._request.deferred_tool_results is not None:
+            return from_results(self._request.deferred_tool_results, self._composition)
+        return from_prompt(self._composition)
+
+    def _check_lifecycle_only(self) -> None:
+        """Without a model a run only enters and leaves layers, and needs their states (§6.1)."""
+        if self._request.deferred_tool_results is not None:
+            message = "Deferred tool results require the reserved 'llm' layer."
+            raise ValueError(message)
+        if self._request.session_snapshot is None:
+            message = "Missing 'llm' requires a session_snapshot for lifecycle-only runs."
+            raise ValueError(message)
+
+    def _agent(self, model: Model, llm: DifyPluginLLMLayer) -> Agent[RunDeps, Any]:
+        return Agent(
+            model,
+            name=AGENT_NAME,
+            deps_type=RunDeps,
+            output_type=[str, DeferredToolRequests],
+            tools=self._composition.tools(),
+            model_settings=_settings(llm),
+            capabilities=[JournalDurability(self._replay)],
+            retries=1,
+        )
+
+    async def _converse(self, agent: Agent[RunDeps, Any]) -> AgentRunResult[Any]:
+        start = self._start
+        with (
+            replay_scope(),
+            Agent.parallel_tool_call_execution_mode("parallel_ordered_events"),
+            capture_run_messages() as messages,
+        ):
+            try:
+                return await agent.run(
+                    start.prompt,
+                    message_history=start.history or None,
+                    deferred_tool_results=start.results,
+                    usage=start.usage,
+                    conversation_id=start.conversation_id,
+                    run_id=f"{self._work.run_id}:{self._work.segment}",
+                    instructions=self._composition.system_prompts(),
+                    deps=self._deps(),
+                    usage_limits=UsageLimits(request_limit=REQUEST_LIMIT),
+                    infer_name=False,
+                )
+            finally:
+                self._keep(messages)
+
+    def _keep(self, messages: Sequence[ModelMessage]) -> None:
+        """Let the history hold what was said, also when the run fails (§10, R2)."""
+        if self._history and messages:
+            self._history.messages = list(messages)
+
+    def _deps(self) -> RunDeps:
+        work = self._work
+        context = self._composition.first(DifyExecutionContextLayer)
+        managed = work.face is Face.MANAGED
+        return RunDeps(
+            run_id=work.run_id,
+            tenant=work.tenant,
+            app=work.app,
+            variables=work.variables,
+            execution_context=context.config.model_dump() if context else None,
+            questions=QuestionLimits(in_one_turn=work.max_questions, left=work.questions_left)
+            if managed
+            else None,
+        )
+
+    def _ended(self, result: AgentRunResult[Any] | None) -> SegmentResult:
+        events = self._replay.finish()
+        if result is None:
+            ended: SegmentResult = Finished(output=None, session_snapshot=self._session_snapshot())
+        elif isinstance(result.output, DeferredToolRequests):
+            ended = self._asked(result, result.output)
+        else:
+            ended = Finished(
+                output=to_jsonable_python(result.output), session_snapshot=self._session_snapshot()
+            )
+        return replace(ended, usage=self._usage(), events=events)
+
+    def _asked(self, result: AgentRunResult[Any], requests: DeferredToolRequests) -> Asked:
+        ask = self._composition.first(DifyAskHumanLayer)
+        if ask is None or not ask.config.enabled:
+            message = (
+                "Deferred tool requests were returned, but no active ask_human layer is available"
+                " for validation."
+            )
+            raise ValueError(message)
+        if self._work.face is Face.MANAGED:
+            return self._paused_by(ask.questions(requests), result)
+        if self._history is None:
+            message = (
+                "ask_human deferred tool requests require a 'history' layer so the pending tool"
+                " call can be resumed."
+            )
+            raise ValueError(message)
+        return Asked(
+            questions=[ask.only_question(requests)],
+            snapshot=b"",
+            session_snapshot=self._session_snapshot(),
+        )
+
+    def _paused_by(self, questions: Sequence[Question], result: AgentRunResult[Any]) -> Asked:
+        session = self._composition.paused_snapshot()
+        state = PausedState(
+            request_digest=self._work.request_digest,
+            layers=session.layers,
+            conversation=result.conversation,
+        )
+        snapshot = dump_paused(state)
+        _check_size("snapshot", len(snapshot), MAX_SNAPSHOT_BYTES)
+        return Asked(
+            questions=questions,
+            snapshot=snapshot,
+            session_snapshot=session.model_dump(mode="json"),
+        )
+
+    def _session_snapshot(self) -> dict[str, Any]:
+        snapshot = self._composition.session_snapshot().model_dump(mode="json")
+        if self._work.face is Face.PROTOCOL:
+            _check_size("session snapshot", len(to_json(snapshot)), MAX_SESSION_SNAPSHOT_BYTES)
+        return snapshot
+
+    def _failed(self, error: Exception) -> Failed:
+        try:
+            session_snapshot = self._session_snapshot()
+        except ValueError:  # it is too large, which may be the very error
+            session_snapshot = None
+        return replace(
+            failure(error),
+            session_snapshot=session_snapshot,
+            usage=self._usage(),
+            events=self._replay.take_pending(),
+        )
+
+    def _usage(self) -> Usage:
+        used = self._start.usage
+        return Usage(
+            requests=used.requests,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            tool_calls=used.tool_calls,
+        )
+
+
+def _settings(llm: DifyPluginLLMLayer) -> ModelSettings | None:
+    # Settings are passed on as they came; the library ignores what a provider does not know.
+    return cast("ModelSettings | None", llm.config.model_settings)
+
+
+def _check_size(what: str, size_bytes: int, limit_bytes: int) -> None:
+    if size_bytes > limit_bytes:
+        message = f"{what} is too large: {size_bytes} bytes, at most {limit_bytes}"
+        raise ValueError(message)
