@@ -18,6 +18,7 @@ from sayso.ports import OutgoingMail, RenderedContent
 from sayso.store.keys import DUE_SHARDS
 from sayso.store.stores import open_stores
 from sayso.testing.clock import FixedClock, SequenceIds
+from sayso.testing.faults import FaultHook, no_faults
 from sayso.testing.queue import QueuedMessage, RecordingQueue
 from sayso.testing.table import MemoryTable
 from sayso.usecases.cancel_run import cancel_run
@@ -139,15 +140,19 @@ class Outbox:
         return f"m{len(self.sent)}"
 
 
+class Killed(BaseException):
+    """The death of a process: nobody catches it."""
+
+
 class World:
     """Use cases over ports in memory."""
 
-    def __init__(self, agent: FakeAgent | None = None, **table: Any) -> None:
+    def __init__(self, agent: FakeAgent | None = None, *, faults: FaultHook = no_faults) -> None:
         self.clock = FixedClock()
         self.agent = agent or FakeAgent()
-        self.table = MemoryTable(clock=self.clock, **table)
+        self.table = MemoryTable(clock=self.clock, faults=faults)
         self.objects = Objects()
-        self.queue = RecordingQueue(self.clock)
+        self.queue = RecordingQueue(self.clock, faults=faults)
         self.timers = Timers(self.clock)
         self.outbox = Outbox()
         self.links = LinkSigner({1: b"k" * 32}, current=1)
@@ -208,10 +213,10 @@ class World:
     # --- what the platform does ---
 
     def handle(self, message: QueuedMessage) -> None:
-        """Let a worker handle one message; infrastructure errors bring it back."""
+        """Let a worker handle one message; infrastructure errors and deaths bring it back."""
         try:
             self.dispatch(message.body)
-        except RetryableError:
+        except (RetryableError, Killed):
             self.failed_messages += 1
             self.queue.put_back(message)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,10 +24,12 @@ from support.world import World
 if TYPE_CHECKING:
     from sayso.domain.ids import RunId
 
-WEBAPP = {"delivery_methods": [{"type": "webapp"}]}
+WEBAPP: dict[str, Any] = {"delivery_methods": [{"type": "webapp"}]}
 
 
-def paused_world(agent: FakeAgent | None = None, policy: dict[str, object] | None = None) -> tuple[World, RunId]:
+def paused_world(
+    agent: FakeAgent | None = None, policy: dict[str, Any] | None = None
+) -> tuple[World, RunId]:
     world = World(agent)
     run_id = world.create(policy or WEBAPP)
     world.settle()
@@ -122,7 +124,9 @@ def test_the_second_submission_sees_the_first_decision() -> None:
         world.submit(form, "refuse")
 
     assert refused.value.status == FormStatus.SUBMITTED
-    assert world.forms(run_id)[0].decision.action_id == "approve"
+    decision = world.forms(run_id)[0].decision
+    assert decision is not None
+    assert decision.action_id == "approve"
 
 
 def test_the_same_person_repeating_the_same_answer_gets_the_same_decision() -> None:
@@ -144,7 +148,7 @@ def test_a_wrong_answer_decides_nothing(action: str, values: dict[str, str]) -> 
     form = world.forms(run_id)[0]
 
     with pytest.raises(ValidationError):
-        world.submit(form, action, **values)
+        world.submit(form, action, recipient=1, **values)
 
     assert world.forms(run_id)[0] == form
 
