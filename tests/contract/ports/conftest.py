@@ -1,11 +1,9 @@
 """Each port in memory and over AWS; the same tests must pass on both.
 
-AWS is moto in this process. It deviates from AWS in two places, so that these rows are tested in
-``tests/unit/aws`` against recorded answers instead, and here on an emulator when one is named by
-``CONTRACT_ENDPOINT_URL`` (with the usual AWS variables):
-
-- it ignores ``ClientRequestToken``;
-- its requests are not isolated from each other, so threads prove nothing.
+AWS is moto in this process. It ignores ``ClientRequestToken`` and does not isolate requests from
+each other, so that threads prove nothing: tests of these take ``strict_table``. An emulator that
+does better joins in when ``CONTRACT_ENDPOINT_URL`` names it (with the usual AWS variables); what
+is sent and how answers are read is tested in ``tests/unit/aws``. Smaller deviations: ``DEVIATIONS``.
 """
 
 from __future__ import annotations
@@ -15,15 +13,20 @@ import uuid
 from typing import TYPE_CHECKING
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 from moto import mock_aws
 
 from sayso.aws.clients import Clients
 from sayso.aws.table import DynamoTable
+from sayso.domain.errors import ServiceUnavailableError
 from sayso.testing.clock import FixedClock
+from sayso.testing.faults import Faults
 from sayso.testing.table import MemoryTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
 
     from sayso.ports import Table
 
@@ -31,6 +34,7 @@ REGION = "eu-west-1"
 EMULATOR = "CONTRACT_ENDPOINT_URL"
 
 _REFUSED = "test_what_the_service_would_refuse_is_refused"
+_NAMED = "test_name_that_is_none_is_refused"
 _COMPARED = "test_write_hands_back_what_stands_there_when_its_condition_fails"
 DEVIATIONS = {
     f"{_COMPARED}[moto-Equals(attribute='flag', value=1)]": "compares as Python: True == 1",
@@ -38,6 +42,9 @@ DEVIATIONS = {
     f"{_REFUSED}[moto-index key of another type]": "does not check the keys of indexes",
     f"{_REFUSED}[moto-text as counter]": "answers with an internal error",
     f"{_REFUSED}[emulator-attribute named twice]": "lets the last one win",
+    f"{_NAMED}[moto-too long]": "takes any name",
+    f"{_NAMED}[moto-space]": "takes any name",
+    f"{_NAMED}[moto-slash]": "takes any name",
     "test_item_just_under_the_limit_is_taken[moto]": "counts the wire format",
 }
 """Test → what the double does otherwise than AWS. Strict: a test that passes is noticed."""
@@ -89,6 +96,37 @@ def make_table(clients: Clients) -> str:
     return name
 
 
+@pytest.fixture
+def lose_next_answer() -> Callable[[Table], None]:
+    """Return what lets the next write of a table land and its answer get lost."""
+    return _lose_next_answer
+
+
+def _lose_next_answer(table: Table) -> None:
+    if isinstance(table, DynamoTable):
+        _lose_next_answer_of(table._client)
+    else:
+        assert isinstance(table, LossyTable)
+        error = ServiceUnavailableError("the answer was lost")
+        table.faults.fail_next(error, moment="after")
+
+
+def _lose_next_answer_of(client: DynamoDBClient) -> None:
+    def lose(**_: object) -> None:
+        client.meta.events.unregister("after-call.dynamodb", lose)
+        raise ReadTimeoutError(endpoint_url="the table")
+
+    client.meta.events.register("after-call.dynamodb", lose)
+
+
+class LossyTable(MemoryTable):
+    """A table in memory whose faults a test can reach."""
+
+    def __init__(self, clock: FixedClock) -> None:
+        self.faults = Faults()
+        super().__init__(clock=clock, faults=self.faults)
+
+
 @pytest.fixture(scope="session")
 def moto_clients() -> Clients:
     """Clients for moto: making them is slow, moto forgets everything between tests anyway."""
@@ -112,15 +150,21 @@ def _tables() -> list[str]:
     return ["memory", "moto", *(["emulator"] if EMULATOR in os.environ else [])]
 
 
+@pytest.fixture
+def dynamo_table(aws: Clients) -> DynamoTable:
+    """Return an empty table in moto."""
+    return DynamoTable(aws.get("dynamodb"), make_table(aws))
+
+
 @pytest.fixture(params=_tables())
 def table(request: pytest.FixtureRequest, clock: FixedClock) -> Table:
     """Return an empty table of each kind."""
     match request.param:
         case "memory":
-            return MemoryTable(clock=clock)
+            return LossyTable(clock)
         case "moto":
-            clients: Clients = request.getfixturevalue("aws")
-            return DynamoTable(clients.get("dynamodb"), make_table(clients))
+            dynamo_table: Table = request.getfixturevalue("dynamo_table")
+            return dynamo_table
         case _:
             return _emulated_table(request)
 
