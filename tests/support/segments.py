@@ -34,7 +34,14 @@ class Store:
 
     records: dict[str, OperationRecord] = field(default_factory=dict)
     events: list[EventDraft] = field(default_factory=list)
+    last_events: list[EventDraft] = field(default_factory=list)
+    """Events that came with the result of the segment, committed with it."""
     writes: int = 0
+
+    @property
+    def shown(self) -> list[Json]:
+        """All events of the segment, in their order."""
+        return [event.data for event in (*self.events, *self.last_events)]
 
 
 @dataclass
@@ -43,10 +50,10 @@ class MemoryJournal:
 
     store: Store = field(default_factory=Store)
     kill_at: float = 0
-    """Half-writes until the worker is killed: 2.5 before, 3 after the third write; 0 never."""
+    """When the worker is killed: 2.5 is before, 3 after the third write; 0 is never."""
     refuse: SegmentStop | Exception | None = None
     """What ``mark_started`` raises instead of writing."""
-    _halves: float = field(default=0, init=False)
+    halves: float = field(default=0, init=False)
     _seen: dict[str, OperationRecord] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,8 +94,8 @@ class MemoryJournal:
         await asyncio.sleep(0)
 
     def _half(self) -> None:
-        self._halves += 0.5
-        if self._halves == self.kill_at:
+        self.halves += 0.5
+        if self.halves == self.kill_at:
             raise Killed
 
 
@@ -216,8 +223,6 @@ class ManagedRun:
     create: Json
     answer: Callable[[str], Json] = lambda call_id: submitted(id=call_id)
     stores: list[Store] = field(default_factory=list)
-    last_events: list[EventDraft] = field(default_factory=list)
-    """Events that came with the results, committed with them."""
 
     def finish(
         self, *, kill_at: float = 0, remaining: Callable[[], float] = lambda: float("inf")
@@ -231,28 +236,30 @@ class ManagedRun:
         Raises:
             Killed: The worker was killed.
         """
-        work, self.last_events = work_on(self.create, remaining_seconds=remaining), []
+        work = work_on(self.create, remaining_seconds=remaining)
         while True:
             if len(self.stores) < work.segment:
                 self.stores.append(Store())
-            journal = MemoryJournal(self.stores[work.segment - 1], kill_at=kill_at)
+            store = self.stores[work.segment - 1]
+            journal = MemoryJournal(store, kill_at=kill_at)
             try:
                 result = run_segment(work, journal)
             except SliceEnded:
                 continue
-            kill_at = max(kill_at - journal._halves, 0)
-            self.last_events += result.events
+            kill_at = max(kill_at - journal.halves, 0)
+            store.last_events = list(result.events)
             if not isinstance(result, Asked):
                 return result
             work = replace(
                 work,
                 segment=work.segment + 1,
                 snapshot=result.snapshot,
-                answers={one.tool_call_id: self.answer(one.tool_call_id) for one in result.questions},
+                answers={
+                    one.tool_call_id: self.answer(one.tool_call_id) for one in result.questions
+                },
             )
 
     @property
-    def events(self) -> list[Json]:
-        """All events shown, those of the results last."""
-        stored = [event.data for store in self.stores for event in store.events]
-        return stored + [event.data for event in self.last_events]
+    def shown(self) -> list[Json]:
+        """All events of the run, in their order."""
+        return [event for store in self.stores for event in store.shown]
