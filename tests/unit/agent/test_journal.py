@@ -259,7 +259,9 @@ async def _turns(replay: Replay, turns: list[int]) -> list[EventDraft]:
     for turn, number in enumerate(turns):
         await replay.run(MODEL, _showing(f"model {turn}"))
         _show(replay, [f"call {turn}.{one}" for one in range(number)])
-        calls = [replay.run(tool(f"{turn}.{one}"), giving(one)) for one in range(number)]
+        calls = [
+            replay.run(tool(f"{turn}.{one}", max_starts=99), giving(one)) for one in range(number)
+        ]
         await asyncio.gather(*calls)
         _show(replay, [f"result {turn}.{one}" for one in range(number)])
     return replay.finish()
