@@ -22,7 +22,7 @@ def wrap_text(text: str, *, first: str = "", rest: str = "", width: int = LINE_C
     for line in text.splitlines():
         lead = rest if lines else first
         lines += textwrap.wrap(
-            line,
+            line.strip(),
             width,
             initial_indent=lead,
             subsequent_indent=rest,
