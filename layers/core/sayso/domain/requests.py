@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,8 @@ def split_credentials(request: Mapping[str, Any]) -> tuple[dict[str, Any], list[
 
 
 def join_credentials(request: dict[str, Any], credentials: list[list[Any]]) -> dict[str, Any]:
-    """Put credentials back where ``split_credentials`` took them, in place."""
+    """Return a copy with credentials back where ``split_credentials`` took them."""
+    request = copy.deepcopy(request)
     for path, value in credentials:
         holder: Any = request
         for step in path[:-1]:

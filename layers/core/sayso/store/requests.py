@@ -54,7 +54,7 @@ class RequestStore:
         return items, ref
 
     def load(self, run: Run) -> tuple[dict[str, Any], str]:
-        """Return the request with its credentials back in place, and the digest without them.
+        """Return the request without its credentials, and its digest.
 
         Raises:
             SnapshotCorruptError: The request is gone.
@@ -67,8 +67,12 @@ class RequestStore:
             request = unpack(item["document"])
         else:
             request = json.loads(self._documents.get(run.request))
-        sealed = self._table.get(credential_key(run.id))
-        if sealed is not None:
-            credentials = json.loads(self._vault.open(run.id, sealed["sealed"]))
-            request = join_credentials(request, credentials)
         return request, item["digest"]
+
+    def unlock(self, run: Run, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the request with its credentials back in place; there may be none."""
+        sealed = self._table.get(credential_key(run.id))
+        if sealed is None:
+            return request
+        credentials = json.loads(self._vault.open(run.id, sealed["sealed"]))
+        return join_credentials(dict(request), credentials)

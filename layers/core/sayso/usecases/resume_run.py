@@ -71,7 +71,7 @@ def _refusal(run: Run, pause: Pause, forms: list[WholeForm], shop: Workshop) -> 
     if pause.snapshot is None:
         return None
     try:
-        work = segment_work(run, pause, forms, shop.context, shop.remaining_seconds)
+        work = segment_work(run, pause, forms, shop.context.stores, shop.remaining_seconds)
         shop.agent.check(work)
     except (SnapshotRefusedError, SnapshotCorruptError) as error:
         return str(error)

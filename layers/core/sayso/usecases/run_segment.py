@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.ask_result import ask_result
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sayso.domain.run import Pause, Run
     from sayso.domain.segment import OperationRecord, SegmentResult
     from sayso.ports import AgentRunner
+    from sayso.store.stores import Stores
 
 MAX_DEATHS = 3
 """Workers that may die in one model call before the run fails (issue: three deaths)."""
@@ -84,7 +85,8 @@ def work_on(run: Run, pause: Pause | None, forms: list[WholeForm], shop: Worksho
         commit_result(run, failed, shop.asking)
         return
     try:
-        work = segment_work(run, pause, forms, context, shop.remaining_seconds)
+        work = segment_work(run, pause, forms, context.stores, shop.remaining_seconds)
+        work = replace(work, request=context.stores.requests.unlock(run, work.request))
     except PermanentError as error:
         commit_result(run, Failed(error=str(error), reason="resume_failed"), shop.asking)
         return
@@ -138,19 +140,26 @@ def _hand_over(run: Run, context: Context) -> None:
 def segment_work(
     run: Run,
     pause: Pause | None,
-    forms: list[WholeForm],
-    context: Context,
+    forms: list[WholeForm] | None,
+    stores: Stores,
     remaining_seconds: Callable[[], float],
 ) -> SegmentWork:
     """Return what the agent gets for the run's current segment.
 
+    Args:
+        run: The run.
+        pause: The pause it goes on from.
+        forms: Its ended forms, all of them; None when the answers are not to be looked at.
+        stores: Where request and snapshot are.
+        remaining_seconds: Time until the platform stops this worker.
+
     Raises:
         PermanentError: Request or snapshot are gone or corrupt.
     """
-    request, digest = context.stores.requests.load(run)
+    request, digest = stores.requests.load(run)
     snapshot = None
     if pause is not None and pause.snapshot is not None:
-        snapshot = context.stores.documents.get(pause.snapshot)
+        snapshot = stores.documents.get(pause.snapshot)
     return SegmentWork(
         run_id=run.id,
         tenant=run.tenant,
@@ -160,7 +169,7 @@ def segment_work(
         request=request,
         request_digest=digest,
         snapshot=snapshot,
-        answers=_answers(pause, forms) if snapshot is not None else None,
+        answers=None if snapshot is None or forms is None else _answers(pause, forms),
         max_questions=1 if run.face is Face.PROTOCOL else MAX_QUESTIONS_PER_TURN,
         questions_left=max(0, MAX_QUESTIONS_PER_RUN - run.questions),
         remaining_seconds=remaining_seconds,

@@ -1,0 +1,1 @@
+"""The command ``sayso``: looks after a deployed stack. Never deployed itself."""
