@@ -99,9 +99,7 @@ def test_headings_are_in_order(html: str) -> None:
     levels = [int(tag[1]) for tag, _ in Page(html).elements if re.fullmatch(r"h[1-6]", tag)]
     after_main = levels[levels.index(1) :]
 
-    assert all(
-        later <= earlier + 1 for earlier, later in itertools.pairwise(after_main)
-    )
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(after_main))
 
 
 @each_page

@@ -243,8 +243,6 @@ def test_pages_render_without_sanitiser_markdown_parser_and_pydantic() -> None:
         " if name in sys.modules])"
     )
 
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
