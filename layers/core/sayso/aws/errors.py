@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _THROTTLED = frozenset(
     {
+        "ConditionalRequestConflict",
         "LimitExceededException",
         "OverLimit",
         "ProvisionedThroughputExceededException",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sayso.aws.attributes import from_attributes, to_attributes, to_key
-from sayso.aws.batches import BatchWriter
+from sayso.aws.batches import BatchReader, BatchWriter
 from sayso.aws.errors import code_of, to_domain, translated
 from sayso.aws.expressions import request_of
 from sayso.domain.errors import ConditionFailedError, PermanentError, ThrottledError
@@ -39,6 +39,7 @@ class DynamoTable:
         self._client = client
         self._table_name = table_name
         self._batches = BatchWriter(client, table_name)
+        self._reader = BatchReader(client, table_name)
 
     def get(self, key: Key) -> Item | None:
         """Return the item, or None."""
@@ -48,6 +49,11 @@ class DynamoTable:
             )
         found = answer.get("Item")
         return None if found is None else from_attributes(found)
+
+    def get_many(self, keys: Sequence[Key]) -> list[Item | None]:
+        """Return items, or None, in the order of the keys; one call for up to 16 MB."""
+        found = {Key(item["pk"], item["sk"]): item for item in self._reader.read(keys)}
+        return [found.get(key) for key in keys]
 
     def query(
         self,
