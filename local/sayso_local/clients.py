@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import boto3
+import botocore.session
 from botocore.config import Config
 
 from sayso_local.emulator import ACCESS_KEY, REGION, SECRET_KEY
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_apigatewayv2 import ApiGatewayV2Client
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_secretsmanager import SecretsManagerClient
@@ -32,13 +35,21 @@ class Clients:
 
     @cached_property
     def _session(self) -> boto3.Session:
+        # The person's own AWS set-up must not reach in: no variable and no file of theirs is read.
+        variables = {
+            "profile": (None, None, None, None),
+            "config_file": (None, None, os.devnull, None),
+            "credentials_file": (None, None, os.devnull, None),
+        }
         return boto3.Session(
-            aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY, region_name=REGION
+            aws_access_key_id=ACCESS_KEY,
+            aws_secret_access_key=SECRET_KEY,
+            region_name=REGION,
+            botocore_session=botocore.session.Session(session_vars=variables),
         )
 
     @property
     def _config(self) -> Config:
-        # The environment of whoever starts us must not reach in: proxies, profiles, retries.
         return Config(
             proxies={}, retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}
         )
@@ -61,6 +72,11 @@ class Clients:
     def dynamodb(self) -> DynamoDBClient:
         """The table."""
         return self._session.client("dynamodb", endpoint_url=self.endpoint_url, config=self._config)
+
+    @cached_property
+    def events(self) -> EventBridgeClient:
+        """Rules."""
+        return self._session.client("events", endpoint_url=self.endpoint_url, config=self._config)
 
     @cached_property
     def lambda_(self) -> LambdaClient:

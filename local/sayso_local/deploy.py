@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
+
 from sayso_local.bundles import function_zip, layer_zip
 from sayso_local.cfn import JsonObject, read_template, resources_of_type
 from sayso_local.errors import LocalStackError
@@ -54,14 +56,7 @@ def deploy(
     for name, properties in resources_of_type(template, "AWS::Serverless::LayerVersion").items():
         package = layer_zip(places, str(properties["ContentUri"]), copies=copies)
         properties["ContentUri"] = _upload(clients, name, package)
-    clients.cloudformation.create_stack(
-        StackName=STACK_NAME,
-        TemplateBody=json.dumps(template),
-        Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
-        Parameters=[
-            {"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()
-        ],
-    )
+    _create(clients, template, parameters)
     stack = _wait(clients)
     resources = clients.cloudformation.describe_stack_resources(StackName=STACK_NAME)
     return Deployment(
@@ -78,6 +73,28 @@ def deploy(
             if "PhysicalResourceId" in resource
         },
     )
+
+
+def _create(clients: Clients, template: JsonObject, parameters: Mapping[str, str]) -> None:
+    """Begin to create the stack; what is refused at once becomes one line."""
+    declared = template["Parameters"]
+    assert isinstance(declared, dict)
+    for name in parameters:
+        if name not in declared:
+            raise LocalStackError(f"the template has no parameter {name!r}")
+    try:
+        clients.cloudformation.create_stack(
+            StackName=STACK_NAME,
+            TemplateBody=json.dumps(template),
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+            Parameters=[
+                {"ParameterKey": name, "ParameterValue": value}
+                for name, value in parameters.items()
+            ],
+        )
+    except ClientError as error:
+        message = error.response["Error"]["Message"]
+        raise LocalStackError(f"the stack was refused: {message}") from error
 
 
 def _upload(clients: Clients, name: str, package: bytes) -> str:

@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.template import ROOT
+
+from support.template import ROOT
 
 FILES = [
     "requirements/dev.txt",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.support.template import (
+
+from sayso_local.cfn import resources_of_type
+from support.template import (
     FUNCTIONS,
     ROOT,
     TEMPLATE,
@@ -15,8 +17,6 @@ from tests.support.template import (
     routes,
     section,
 )
-
-from sayso_local.cfn import resources_of_type
 
 BY_FOLDER = {folder(function): function for function in FUNCTIONS.values()}
 QUEUES = resources_of_type(TEMPLATE, "AWS::SQS::Queue")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.template import (
+
+from sayso_local.cfn import JsonObject, resources_of_type
+from support.template import (
     FUNCTIONS,
     TEMPLATE,
     environment,
@@ -13,8 +15,6 @@ from tests.support.template import (
     section,
     statements,
 )
-
-from sayso_local.cfn import JsonObject, resources_of_type
 
 BY_FOLDER = {folder(function): function for function in FUNCTIONS.values()}
 ALL_STATEMENTS = [
