@@ -1,0 +1,93 @@
+"""Bodies of errors on the routes of the run API (dify-agent §2, §3), and the last resort."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sayso.domain.errors import (
+    AppError,
+    AuthenticationError,
+    CallerError,
+    PermanentError,
+    RetryableError,
+    ValidationError,
+)
+from sayso.http.invalid import InvalidRequestError, entry_of
+from sayso.http.json_body import BodyTooLargeError
+from sayso.http.problems import problem_of
+from sayso.http.response import HttpResponse, json_response
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RETRY_AFTER_SECONDS: Final = 2
+_UNAVAILABLE: Final = 503
+WWW_AUTHENTICATE: Final = {"WWW-Authenticate": "Bearer"}
+"""Goes with every 401 (dify-agent §3)."""
+
+
+def run_api_error(error: AppError) -> HttpResponse:
+    """Return the answer for an error of a use case, as the run API words it."""
+    match error:
+        case InvalidRequestError():
+            return _detail(422, error.entries)
+        case BodyTooLargeError():
+            return _detail(413, str(error))
+        case ValidationError():
+            return _detail(422, _policy_entries(error))
+        case AuthenticationError():
+            return _detail(401, error.detail, WWW_AUTHENTICATE)
+        case PermanentError():
+            return internal_error()
+        case _:
+            return _expected(error)
+
+
+def _expected(error: AppError) -> HttpResponse:
+    status = problem_of(error).status
+    if status == _UNAVAILABLE:
+        return _detail(status, "temporarily unavailable, try again", retry_headers())
+    if isinstance(error, CallerError):
+        return _detail(status, str(error))
+    return internal_error()
+
+
+def retry_headers() -> Mapping[str, str]:
+    """Return the header that says when to come back (RFC 9110 §10.2.3)."""
+    return {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+def is_retryable(error: AppError) -> bool:
+    """Tell whether the same request may succeed a little later."""
+    return isinstance(error, RetryableError) or problem_of(error).status == _UNAVAILABLE
+
+
+def _detail(status: int, detail: object, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    return json_response(status, {"detail": detail}, headers)
+
+
+def _policy_entries(error: ValidationError) -> list[dict[str, Any]]:
+    """Return entries for what only the use case could see: a policy that reaches nobody."""
+    return [
+        entry_of("value_error", ["body", "human_input", issue.field], issue.message, None)
+        for issue in error.issues
+    ] or [entry_of("value_error", ["body"], str(error), None)]
+
+
+def not_found() -> HttpResponse:
+    """Return the answer for a path that nothing serves."""
+    return _detail(404, "Not Found")
+
+
+def method_not_allowed(allowed: tuple[str, ...]) -> HttpResponse:
+    """Return the answer for a known path with another method; ``Allow`` as RFC 9110 §15.5.6."""
+    return _detail(405, "Method Not Allowed", {"Allow": ", ".join(allowed)})
+
+
+def internal_error() -> HttpResponse:
+    """Return the answer for a failure of ours: it says nothing else."""
+    return HttpResponse(
+        status=500,
+        body="Internal Server Error",
+        headers={"Content-Type": "text/plain; charset=utf-8"},
+    )

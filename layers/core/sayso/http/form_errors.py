@@ -1,0 +1,92 @@
+"""Error bodies of the JSON form routes: ``code``, ``message``, ``status`` (human-input §7.1)."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sayso.domain.errors import (
+    AppError,
+    AuthenticationError,
+    CallerError,
+    FormClosedError,
+    NotAllowedError,
+    NotFoundError,
+    ValidationError,
+)
+from sayso.domain.transitions import FormStatus
+from sayso.http.errors import WWW_AUTHENTICATE, internal_error, is_retryable, retry_headers
+from sayso.http.invalid import InvalidRequestError
+from sayso.http.json_body import BodyTooLargeError
+from sayso.http.problems import problem_of
+from sayso.http.response import HttpResponse, json_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def form_api_error(error: AppError) -> HttpResponse:
+    """Return the answer for an error on a JSON form route."""
+    if isinstance(error, FormClosedError):
+        return _closed(error)
+    for row in _ROWS:
+        if isinstance(error, row.kind):
+            return _body(row.status, row.code, row.message_of(error), row.headers)
+    if is_retryable(error):
+        message = "temporarily unavailable, try again"
+        return _body(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", message, retry_headers())
+    if isinstance(error, CallerError):
+        problem = problem_of(error)
+        return _body(problem.status, problem.slug.replace("-", "_"), str(error))
+    return internal_error()
+
+
+def _closed(error: FormClosedError) -> HttpResponse:
+    """Word how a form ended; everything but an answer counts as expired (DESIGN §4)."""
+    code = "human_input_form_expired"
+    message = f"This form has expired, form_id={error.form_id}"
+    if error.status == FormStatus.SUBMITTED:
+        code = "human_input_form_submitted"
+        message = f"This form has already been submitted by another user, form_id={error.form_id}"
+    return _body(HTTPStatus.PRECONDITION_FAILED, code, message)
+
+
+def _values_message(error: ValidationError) -> str:
+    """Return the first problem in the contract's order: action, presence, fields (§9)."""
+    missing = [issue.field for issue in error.issues if issue.code == "missing"]
+    first = error.issues[0].code if error.issues else ""
+    if missing and first != "invalid_action":
+        return f"Missing required inputs: {', '.join(missing)}"
+    return str(error)
+
+
+def _shape_message(error: InvalidRequestError) -> str:
+    entry = error.entries[0]
+    place = ".".join(str(step) for step in entry["loc"])
+    return f"{place}: {entry['msg']}"
+
+
+class _Row(NamedTuple):
+    kind: type[AppError]
+    status: int
+    code: str
+    message_of: Callable[[Any], str] = str
+    headers: Mapping[str, str] | None = None
+
+
+_ROWS = (
+    _Row(NotFoundError, 404, "not_found", lambda _: "Form not found"),
+    _Row(InvalidRequestError, 400, "invalid_param", _shape_message),
+    _Row(BodyTooLargeError, 413, "invalid_param"),
+    _Row(ValidationError, 400, "invalid_form_data", _values_message),
+    _Row(AuthenticationError, 401, "unauthorized", headers=WWW_AUTHENTICATE),
+    _Row(NotAllowedError, 403, "forbidden"),
+)
+"""Class → status, code, message; the first row that fits counts."""
+
+
+def _body(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    body = {"code": code, "message": message, "status": int(status)}
+    return json_response(int(status), body, headers)

@@ -1,0 +1,46 @@
+"""Reads what an HTML form sends (``application/x-www-form-urlencoded``, URL standard §5.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl
+
+from sayso.domain.errors import FieldIssue, ValidationError
+
+if TYPE_CHECKING:
+    from sayso.http.request import HttpRequest
+
+MAX_BYTES: Final = 256 * 1024
+MAX_FIELDS: Final = 200
+_FORM_TYPE: Final = "application/x-www-form-urlencoded"
+
+
+def read_fields(request: HttpRequest) -> dict[str, str]:
+    """Return names and values; with line ends of one character, where browsers send two.
+
+    Raises:
+        ValidationError: Another type, too large, not UTF-8, or a name that comes twice.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    raw = request.body_bytes()
+    if kind != _FORM_TYPE or len(raw) > MAX_BYTES:
+        raise _unreadable()
+    try:
+        pairs = parse_qsl(
+            raw.decode(),
+            keep_blank_values=True,
+            strict_parsing=bool(raw),
+            errors="strict",
+            max_num_fields=MAX_FIELDS,
+        )
+    except ValueError:  # UnicodeDecodeError too
+        raise _unreadable() from None
+    fields = {name: value.replace("\r\n", "\n") for name, value in pairs}
+    if len(fields) != len(pairs):
+        raise _unreadable()
+    return fields
+
+
+def _unreadable() -> ValidationError:
+    message = f"expected a form of at most {MAX_BYTES} bytes and {MAX_FIELDS} fields"
+    return ValidationError(message, [FieldIssue("", "unreadable", message)])
