@@ -155,6 +155,12 @@ class Table(Protocol):
     def get(self, key: Key) -> Item | None:
         """Return the item, or None."""
 
+    def get_many(self, keys: Sequence[Key]) -> list[Item | None]:
+        """Return items, or None where there is none, in the order of 1 to 100 different keys.
+
+        Each is read strongly consistent, but not all at one instant.
+        """
+
     def query(
         self,
         pk: str,

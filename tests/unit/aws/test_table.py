@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.stub import ANY
 
-from sayso.aws.batches import BatchWriter
+from sayso.aws.batches import BatchReader, BatchWriter
 from sayso.aws.table import DynamoTable
 from sayso.domain.errors import (
     AppError,
@@ -219,7 +219,30 @@ def test_items_that_stay_unprocessed_are_throttled(clients: Clients, dynamodb: S
     for _ in range(8):
         dynamodb.add_response("batch_write_item", {"UnprocessedItems": {"sayso": [request]}})
 
-    with pytest.raises(ThrottledError, match="1 items"):
+    with pytest.raises(ThrottledError, match="some writes"):
         writer.write([request])  # type: ignore[list-item]  # plain dicts, as they are on the wire
 
     assert len(waits) == 7
+
+
+def test_keys_that_were_left_out_are_read_again(clients: Clients, dynamodb: Stubber) -> None:
+    waits: list[float] = []
+    reader = BatchReader(clients.get("dynamodb"), "sayso", wait=waits.append)
+    other = {"pk": {"S": "RUN#1"}, "sk": {"S": "CREDENTIAL"}}
+    both = {"Keys": [WIRE_KEY, other], "ConsistentRead": True}
+    rest = {"Keys": [other], "ConsistentRead": True}
+    dynamodb.add_response(
+        "batch_get_item",
+        {"Responses": {"sayso": [WIRE_KEY]}, "UnprocessedKeys": {"sayso": rest}},
+        {"RequestItems": {"sayso": both}},
+    )
+    dynamodb.add_response(
+        "batch_get_item",
+        {"Responses": {"sayso": [other]}, "UnprocessedKeys": {}},
+        {"RequestItems": {"sayso": rest}},
+    )
+
+    found = reader.read([KEY, Key("RUN#1", "CREDENTIAL")])
+
+    assert found == [{"pk": "RUN#1", "sk": "RUN"}, {"pk": "RUN#1", "sk": "CREDENTIAL"}]
+    assert len(waits) == 1

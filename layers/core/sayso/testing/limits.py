@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_ITEM_BYTES = 400 * 1024
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 MAX_TRANSACTION_WRITES = 100
+MAX_GET_KEYS = 100
 
 _MAX_KEY_BYTES = {"pk": 2048, "sk": 1024}
 _INDEX_TYPES = {"due_shard": int, "due_at": int, "listing_key": str, "created_at": int}

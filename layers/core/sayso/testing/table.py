@@ -13,6 +13,7 @@ from sayso.testing.clock import FixedClock
 from sayso.testing.conditions import holds, item_after
 from sayso.testing.faults import around, no_faults
 from sayso.testing.limits import (
+    MAX_GET_KEYS,
     MAX_TRANSACTION_BYTES,
     MAX_TRANSACTION_WRITES,
     check_item,
@@ -52,6 +53,16 @@ class MemoryTable:
         check_key(key)
         with around(self._faults, "get"), self._lock:
             return _copy(self._items.get(key))
+
+    def get_many(self, keys: Sequence[Key]) -> list[Item | None]:
+        """Return copies of items, or None, in the order of the keys."""
+        for key in keys:
+            check_key(key)
+        if not 1 <= len(keys) <= MAX_GET_KEYS or len(set(keys)) != len(keys):
+            message = f"expected 1 to {MAX_GET_KEYS} different keys, got {len(keys)}"
+            raise PermanentError(message)
+        with around(self._faults, "get_many"), self._lock:
+            return [_copy(self._items.get(key)) for key in keys]
 
     def query(
         self,
