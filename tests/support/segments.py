@@ -8,18 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
 from sayso.domain.ids import AppId, RunId, TenantId
 from sayso.domain.run import EventDraft, Face
-from sayso.domain.segment import Asked, OperationRecord, SegmentStop, SegmentWork, SliceEnded
+from sayso.domain.segment import (
+    Asked,
+    Failed,
+    OperationRecord,
+    SegmentStop,
+    SegmentWork,
+    SliceEnded,
+)
+from sayso_agent.layers.registry import BUILT_IN, FOR_TESTS, build_registry
+from sayso_agent.models import Models
+from sayso_agent.outgoing import Outgoing
 from sayso_agent.runner import PydanticAgentRunner, build_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from pydantic_ai.messages import ModelMessage
+    from pydantic_ai.models import Model
 
     from sayso.domain.segment import Operation, SegmentResult
+    from sayso_agent.layers.plugin_llm import DifyPluginLLMLayerConfig
 
 Json = dict[str, Any]
 
@@ -198,6 +215,55 @@ RUNNER = runner()
 def run_segment(work: SegmentWork, journal: MemoryJournal | None = None) -> SegmentResult:
     """Run one segment in an event loop of its own, as a worker does."""
     return asyncio.run(RUNNER.run(work, journal or MemoryJournal()))
+
+
+@dataclass
+class WatchedModels(Models):
+    """A scripted model that keeps what it was asked."""
+
+    asked: list[tuple[list[ModelMessage], AgentInfo]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(
+            outgoing=Outgoing(allow_internal=True),
+            stored_credentials=lambda _provider: None,
+            scripted=True,
+        )
+
+    @asynccontextmanager
+    async def open(self, config: DifyPluginLLMLayerConfig) -> AsyncIterator[Model]:
+        """Return the model of the config, watched."""
+        async with super().open(config) as model:
+            assert isinstance(model, FunctionModel)
+            speak = model.stream_function
+            assert speak is not None
+
+            def listen(messages: list[ModelMessage], info: AgentInfo) -> Any:
+                self.asked.append((list(messages), info))
+                return speak(messages, info)
+
+            yield FunctionModel(stream_function=listen, model_name=config.model)
+
+    @property
+    def instructions(self) -> list[str]:
+        """The system fragments of the last request."""
+        parts = self.asked[-1][1].model_request_parameters.instruction_parts or []
+        return [part.content for part in parts]
+
+
+def run_watched(create: Json, **changes: Any) -> tuple[SegmentResult, WatchedModels]:
+    """Run a protocol run and keep what its model was asked."""
+    models = WatchedModels()
+    watched = PydanticAgentRunner(registry=build_registry([*BUILT_IN, *FOR_TESTS]), models=models)
+    work = work_on(create, face=Face.PROTOCOL, **changes)
+    return asyncio.run(watched.run(work, MemoryJournal())), models
+
+
+def failed_text(create: Json, **changes: Any) -> str:
+    """Run a protocol run that fails and return its error."""
+    result = run_protocol(create, **changes)
+    assert isinstance(result, Failed), result
+    return result.error
 
 
 def run_protocol(create: Json, **changes: Any) -> SegmentResult:

@@ -18,7 +18,7 @@ from sayso.ports import OutgoingMail, RenderedContent
 from sayso.store.keys import DUE_SHARDS
 from sayso.store.stores import open_stores
 from sayso.testing.clock import FixedClock, SequenceIds
-from sayso.testing.faults import FaultHook, no_faults
+from sayso.testing.faults import FaultHook, around, no_faults
 from sayso.testing.queue import QueuedMessage, RecordingQueue
 from sayso.testing.table import MemoryTable
 from sayso.usecases.cancel_run import cancel_run
@@ -76,16 +76,19 @@ class PlainRenderer:
 class Objects:
     """A bucket."""
 
-    def __init__(self) -> None:
+    def __init__(self, faults: FaultHook = no_faults) -> None:
         self.stored: dict[str, bytes] = {}
+        self._faults = faults
 
     def put_once(self, key: str, data: bytes) -> None:
         """Keep the first bytes."""
-        self.stored.setdefault(key, data)
+        with around(self._faults, "put_object"):
+            self.stored.setdefault(key, data)
 
     def get(self, key: str) -> bytes | None:
         """Return bytes."""
-        return self.stored.get(key)
+        with around(self._faults, "get_object"):
+            return self.stored.get(key)
 
     def delete_prefix(self, prefix: str) -> None:
         """Forget."""
@@ -111,11 +114,13 @@ class Timers:
     """One-time schedules."""
 
     clock: FixedClock
+    faults: FaultHook = no_faults
     entries: dict[str, tuple[datetime, Mapping[str, str]]] = field(default_factory=dict)
 
     def at(self, name: str, when: datetime, message: Mapping[str, str]) -> None:
         """Keep the first of a name."""
-        self.entries.setdefault(name, (when, dict(message)))
+        with around(self.faults, "create_schedule"):
+            self.entries.setdefault(name, (when, dict(message)))
 
     def pop_due(self) -> list[Mapping[str, str]]:
         """Take what is due."""
@@ -151,9 +156,9 @@ class World:
         self.clock = FixedClock()
         self.agent = agent or FakeAgent()
         self.table = MemoryTable(clock=self.clock, faults=faults)
-        self.objects = Objects()
+        self.objects = Objects(faults)
         self.queue = RecordingQueue(self.clock, faults=faults)
-        self.timers = Timers(self.clock)
+        self.timers = Timers(self.clock, faults)
         self.outbox = Outbox()
         self.links = LinkSigner({1: b"k" * 32}, current=1)
         self.reports: list[tuple[str, dict[str, object]]] = []

@@ -237,11 +237,17 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeForm:
-    """A form with its content and recipients, read together."""
+class AskedForm:
+    """A form with its content."""
 
     form: Form
     content: FormContent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeForm(AskedForm):
+    """A form with its content and recipients, read together."""
+
     recipients: tuple[Recipient, ...]
 
     def recipient(self, number: int) -> Recipient | None:

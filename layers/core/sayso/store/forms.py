@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import ConditionFailedError, ContentChangedError, FormClosedError
-from sayso.domain.form import DeliveryState, WholeForm
+from sayso.domain.form import AskedForm, DeliveryState, WholeForm
 from sayso.domain.run import AuditEntry
 from sayso.domain.transitions import FormStatus, FormTrigger, advance_form, form_sources
 from sayso.ports import Above, AnyOf, AtMost, Condition, Equals, Missing, OneOf, Put, Update
@@ -19,7 +19,15 @@ from sayso.store.form_codec import (
     recipient_from_item,
     recipient_item,
 )
-from sayso.store.keys import RECIPIENT, audit_key, form_key, form_pk, recipient_key, shard_of
+from sayso.store.keys import (
+    RECIPIENT,
+    audit_key,
+    content_key,
+    form_key,
+    form_pk,
+    recipient_key,
+    shard_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +72,17 @@ class FormStore:
             content=content_from_item(by_sk["CONTENT"]),
             recipients=tuple(recipient_from_item(item) for item in recipients),
         )
+
+    def asked(self, form_ids: Sequence[FormId]) -> list[AskedForm]:
+        """Return the forms that exist with their content, in one call for up to 50."""
+        keys = [key for one in form_ids for key in (form_key(one), content_key(one))]
+        items = self._table.get_many(keys)
+        pairs = zip(items[::2], items[1::2], strict=True)
+        return [
+            AskedForm(form=form_from_item(form), content=content_from_item(content))
+            for form, content in pairs
+            if form is not None and content is not None
+        ]
 
     def put_recipients(self, form_id: FormId, recipients: Sequence[Recipient], ttl: int) -> None:
         """Write recipients of a form that does not exist yet; they count only once it does."""

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.errors import SnapshotCorruptError
 from sayso.domain.requests import join_credentials, split_credentials
 from sayso.store.codec import digest_of, pack, to_json, unpack
-from sayso.store.keys import credential_key, request_key
+from sayso.store.keys import credential_key, pause_key, request_key
+from sayso.store.run_codec import pause_from_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sayso.domain.ids import RunId, TenantId
-    from sayso.domain.run import ObjectRef, Run
+    from sayso.domain.run import ObjectRef, Pause, Run
     from sayso.ports import CredentialVault, Item, Table
     from sayso.store.objects import Documents
 
 MAX_INLINE_BYTES = 200_000
 """Packed requests above this go to the bucket (DESIGN §3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRequest:
+    """A create request as it lies in the store."""
+
+    plain: dict[str, Any]
+    """Without credentials."""
+    digest: str
+    """SHA-256 of it, hex; a snapshot names the request it belongs to."""
+    sealed: bytes | None
 
 
 class RequestStore:
@@ -53,26 +66,32 @@ class RequestStore:
             items.append({"pk": key.pk, "sk": key.sk, "sealed": sealed})
         return items, ref
 
-    def load(self, run: Run) -> tuple[dict[str, Any], str]:
-        """Return the request without its credentials, and its digest.
+    def load(self, run: Run) -> tuple[StoredRequest, Pause | None]:
+        """Return the request of a run and the pause it waits in or went on from, in one call.
 
         Raises:
             SnapshotCorruptError: The request is gone.
         """
-        item = self._table.get(request_key(run.id))
+        keys = [request_key(run.id), credential_key(run.id)]
+        if run.pause_id is not None:
+            keys.append(pause_key(run.id, run.pause_id))
+        item, sealed, *pauses = self._table.get_many(keys)
         if item is None:
             message = f"the stored request of run {run.id!r} is gone"
             raise SnapshotCorruptError(message)
         if run.request is None:
-            request = unpack(item["document"])
+            plain = unpack(item["document"])
         else:
-            request = json.loads(self._documents.get(run.request))
-        return request, item["digest"]
+            plain = json.loads(self._documents.get(run.request))
+        request = StoredRequest(
+            plain=plain, digest=item["digest"], sealed=sealed["sealed"] if sealed else None
+        )
+        found = next((pause for pause in pauses if pause is not None), None)
+        return request, None if found is None else pause_from_item(found)
 
-    def unlock(self, run: Run, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    def unlock(self, run: Run, request: StoredRequest) -> Mapping[str, Any]:
         """Return the request with its credentials back in place; there may be none."""
-        sealed = self._table.get(credential_key(run.id))
-        if sealed is None:
-            return request
-        credentials = json.loads(self._vault.open(run.id, sealed["sealed"]))
-        return join_credentials(dict(request), credentials)
+        if request.sealed is None:
+            return request.plain
+        credentials = json.loads(self._vault.open(run.id, request.sealed))
+        return join_credentials(request.plain, credentials)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sayso.domain.errors import MovedOnError
+from sayso.domain.policy import HumanInputPolicy
 from sayso.domain.run import CancelIntent, EventDraft, Face
 from sayso.domain.segment import Asked, CancelSeen, Failed, Finished, LeaseLost
 from sayso.domain.transitions import RunTrigger
@@ -13,21 +14,23 @@ from sayso.usecases.ending import end_run, terminal_cancelled, terminal_failed
 from sayso.usecases.pause_run import pause_for_people
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sayso.domain.run import Run
     from sayso.domain.segment import SegmentResult
     from sayso.usecases.pause_run import Asking
 
 
-def commit_result(run: Run, result: SegmentResult, asking: Asking) -> None:
-    """Commit the result of a segment under the lease of ``run``.
+def commit_result(
+    run: Run, result: SegmentResult, asking: Asking, policy: Mapping[str, Any]
+) -> None:
+    """Commit the result of a segment under the lease of ``run``; ``policy`` says whom to ask.
 
     After an accepted cancel neither success nor failure can win (dify-agent §13): the end that
     is written then is the cancel's.
     """
     try:
-        _commit(run, result, asking)
+        _commit(run, result, asking, policy)
     except CancelSeen:
         commit_cancelled(run, asking)
     except LeaseLost:
@@ -36,7 +39,7 @@ def commit_result(run: Run, result: SegmentResult, asking: Asking) -> None:
         _after_conflict(run, asking)
 
 
-def _commit(run: Run, result: SegmentResult, asking: Asking) -> None:
+def _commit(run: Run, result: SegmentResult, asking: Asking, policy: Mapping[str, Any]) -> None:
     match result:
         case Finished():
             data = _succeeded(result, output=result.output)
@@ -45,7 +48,7 @@ def _commit(run: Run, result: SegmentResult, asking: Asking) -> None:
             data = _succeeded(result, deferred_tool_call=_deferred(result))
             _end(run, RunTrigger.SUCCEED, asking, [*result.events, data])
         case Asked():
-            pause_for_people(run, result, asking)
+            pause_for_people(run, result, asking, HumanInputPolicy.model_validate(policy))
         case Failed():
             events = [*result.events, terminal_failed(result)]
             _end(run, RunTrigger.FAIL, asking, events, result.error, result.reason)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from sayso.domain.asking import definition_of
 from sayso.domain.form import Form, FormContent, WholeForm
 from sayso.domain.ids import derive_form_id, derive_pause_id
-from sayso.domain.policy import HumanInputPolicy
 from sayso.domain.recipients import recipients_of
 from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
 from sayso.domain.transitions import FormStatus
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from sayso.domain.policy import HumanInputPolicy
     from sayso.domain.run import Run
     from sayso.domain.segment import Asked, Question
     from sayso.ports import ContentRenderer
@@ -42,7 +42,7 @@ class Asking(Telling):
     default_approvers: tuple[str, ...]
 
 
-def pause_for_people(run: Run, asked: Asked, asking: Asking) -> None:
+def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputPolicy) -> None:
     """Commit a pause with one form for each question, then tell everybody.
 
     Raises:
@@ -50,8 +50,6 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking) -> None:
     """
     context = asking.context
     now = context.clock.now()
-    request, _ = context.stores.requests.load(run)
-    policy = HumanInputPolicy.model_validate(request.get("human_input") or {})
     wholes = [
         _make_form(run, question, number, policy, asking, now)
         for number, question in enumerate(asked.questions)

@@ -9,7 +9,7 @@ from sayso.domain.errors import PermanentError
 from sayso.domain.ids import RunId
 from sayso.domain.transitions import RunStatus
 from sayso.store.keys import DUE_SHARDS
-from sayso.usecases.run_segment import segment_work
+from sayso.usecases.prepare import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,12 +40,12 @@ def preflight(stores: Stores, agent: AgentRunner) -> tuple[int, list[Finding]]:
     """
     checked, findings = 0, []
     for run in _paused(stores):
-        pause = stores.runs.pause(run.id, run.pause_id) if run.pause_id else None
-        if pause is None or pause.snapshot is None:
+        if run.snapshot is None:
             continue
         checked += 1
         try:
-            agent.check(segment_work(run, pause, None, stores, lambda: float("inf")))
+            request, pause = stores.requests.load(run)
+            agent.check(prepare(run, request, pause, None, stores, lambda: float("inf")).work)
         except PermanentError as error:
             findings.append(Finding(run_id=run.id, reason=str(error)))
     return checked, findings

@@ -8,12 +8,16 @@ from sayso.domain.errors import MovedOnError, SnapshotCorruptError, SnapshotRefu
 from sayso.domain.run import AuditEntry, PauseReason
 from sayso.domain.transitions import RunStatus
 from sayso.usecases.load_forms import load_forms
-from sayso.usecases.run_segment import run_segment, segment_work, work_on
+from sayso.usecases.prepare import prepare
+from sayso.usecases.run_segment import run_segment, work_on
 
 if TYPE_CHECKING:
-    from sayso.domain.form import WholeForm
+    from collections.abc import Sequence
+
+    from sayso.domain.form import AskedForm
     from sayso.domain.ids import RunId
     from sayso.domain.run import Pause, Run
+    from sayso.usecases.prepare import Prepared
     from sayso.usecases.run_segment import Workshop
 
 
@@ -33,21 +37,28 @@ def resume_run(run_id: RunId, shop: Workshop) -> None:
     if run.status is RunStatus.RUNNING:
         run_segment(run_id, shop)
         return
-    if run.status is RunStatus.PAUSED and run.pause_id is not None:
-        pause = context.stores.runs.pause(run_id, run.pause_id)
-        if pause is not None:
-            _resume_from(run, pause, shop)
+    if run.status is RunStatus.PAUSED:
+        try:
+            _resume_paused(run, shop)
+        except (SnapshotRefusedError, SnapshotCorruptError) as error:
+            _note_refusal(run, str(error), shop)
 
 
-def _resume_from(run: Run, pause: Pause, shop: Workshop) -> None:
+def _resume_paused(run: Run, shop: Workshop) -> None:
     context = shop.context
+    request, pause = context.stores.requests.load(run)
     forms = load_forms(pause, context)
-    if not _is_over(run, pause, forms, shop):
+    if pause is None or not _is_over(run, pause, forms, shop):
         context.report("not_yet_decided", run_id=run.id)
         return
-    if refusal := _refusal(run, pause, forms, shop):
-        _note_refusal(run, refusal, shop)
-        return
+    prepared = prepare(run, request, pause, forms, context.stores, shop.remaining_seconds)
+    # The code looks at the snapshot before the answers are consumed.
+    shop.agent.check(prepared.work)
+    _claim(run, pause, prepared, shop)
+
+
+def _claim(run: Run, pause: Pause, prepared: Prepared, shop: Workshop) -> None:
+    context = shop.context
     now = context.clock.now()
     try:
         resumed = context.stores.pauses.resume(
@@ -57,25 +68,13 @@ def _resume_from(run: Run, pause: Pause, shop: Workshop) -> None:
         context.report("nothing_to_claim", run_id=run.id)
         return
     context.report("run_resumed", run_id=run.id)
-    work_on(resumed, pause, forms, shop)
+    work_on(resumed, prepared, {}, shop)
 
 
-def _is_over(run: Run, pause: Pause, forms: list[WholeForm], shop: Workshop) -> bool:
+def _is_over(run: Run, pause: Pause, forms: Sequence[AskedForm], shop: Workshop) -> bool:
     if pause.reason is PauseReason.SCHEDULED_PAUSE:
         return run.not_before is None or run.not_before <= shop.context.clock.now()
-    return len(forms) == len(pause.forms) and all(whole.form.status.resumes_run for whole in forms)
-
-
-def _refusal(run: Run, pause: Pause, forms: list[WholeForm], shop: Workshop) -> str | None:
-    """Let the code look at the snapshot before the answers are consumed."""
-    if pause.snapshot is None:
-        return None
-    try:
-        work = segment_work(run, pause, forms, shop.context.stores, shop.remaining_seconds)
-        shop.agent.check(work)
-    except (SnapshotRefusedError, SnapshotCorruptError) as error:
-        return str(error)
-    return None
+    return len(forms) == len(pause.forms) and all(one.form.status.resumes_run for one in forms)
 
 
 def _note_refusal(run: Run, refusal: str, shop: Workshop) -> None:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.ask_result import ask_result
 from sayso.domain.errors import PermanentError, RetryableError
-from sayso.domain.run import Face
 from sayso.domain.segment import (
     CancelSeen,
     Failed,
@@ -21,25 +19,24 @@ from sayso.domain.segment import (
     JournalUnavailable,
     LeaseLost,
     OperationKind,
-    SegmentWork,
     SliceEnded,
 )
 from sayso.usecases.commit_segment import commit_cancelled, commit_result
 from sayso.usecases.context import Context, tell
 from sayso.usecases.load_forms import load_forms
 from sayso.usecases.pause_run import Asking, pause_until
+from sayso.usecases.prepare import prepare
 from sayso.usecases.worker import LeasedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import timedelta
 
-    from sayso.domain.form import WholeForm
     from sayso.domain.ids import RunId
-    from sayso.domain.run import Pause, Run
-    from sayso.domain.segment import OperationRecord, SegmentResult
+    from sayso.domain.run import Run
+    from sayso.domain.segment import OperationRecord, SegmentResult, SegmentWork
     from sayso.ports import AgentRunner
-    from sayso.store.stores import Stores
+    from sayso.usecases.prepare import Prepared
 
 MAX_DEATHS = 3
 """Workers that may die in one model call before the run fails (issue: three deaths)."""
@@ -72,28 +69,52 @@ def run_segment(run_id: RunId, shop: Workshop) -> None:
         with contextlib.suppress(LeaseLost, CancelSeen):
             pause_until(run, run.not_before, shop.asking)
         return
-    pause = context.stores.runs.pause(run_id, run.pause_id) if run.pause_id else None
-    forms = load_forms(pause, context)
-    work_on(run, pause, forms, shop)
-
-
-def work_on(run: Run, pause: Pause | None, forms: list[WholeForm], shop: Workshop) -> None:
-    """Work on a claimed run to the end of the segment, the slice, or a loss of the lease."""
-    context = shop.context
-    records = context.stores.journal.load(run)
+    first = run.epoch == 1
+    records = {} if first else context.stores.journal.load(run)
     if failed := _too_many_deaths(run, records):
-        commit_result(run, failed, shop.asking)
+        commit_result(run, failed, shop.asking, {})
         return
     try:
-        work = segment_work(run, pause, forms, context.stores, shop.remaining_seconds)
-        work = replace(work, request=context.stores.requests.unlock(run, work.request))
+        request, pause = context.stores.requests.load(run)
+        forms = load_forms(pause, context)
+        prepared = prepare(run, request, pause, forms, context.stores, shop.remaining_seconds)
     except PermanentError as error:
-        commit_result(run, Failed(error=str(error), reason="resume_failed"), shop.asking)
-        return
-    asyncio.run(_work(LeasedRun(run, records, context, shop.lease), work, shop))
+        commit_result(run, _unready(error), shop.asking, {})
+    else:
+        work_on(run, prepared, records, shop)
 
 
-async def _work(held: LeasedRun, work: SegmentWork, shop: Workshop) -> None:
+def work_on(
+    run: Run, prepared: Prepared, records: Mapping[str, OperationRecord], shop: Workshop
+) -> None:
+    """Work on a claimed run to the end of the segment, the slice, or a loss of the lease.
+
+    Args:
+        run: The run, its lease ours.
+        prepared: What the agent gets.
+        records: What earlier workers recorded of this segment.
+        shop: What a worker needs.
+
+    Raises:
+        RetryableError: Infrastructure failed; the message is to come again.
+    """
+    context, policy = shop.context, prepared.policy()
+    try:
+        work = prepared.unlocked(run, context.stores)
+    except PermanentError as error:
+        commit_result(run, _unready(error), shop.asking, policy)
+    else:
+        held = LeasedRun(run, records, context, shop.lease)
+        asyncio.run(_work(held, work, policy, shop))
+
+
+def _unready(error: PermanentError) -> Failed:
+    return Failed(error=str(error), reason="resume_failed")
+
+
+async def _work(
+    held: LeasedRun, work: SegmentWork, policy: Mapping[str, Any], shop: Workshop
+) -> None:
     try:
         result = await _under_lease(held, work, shop)
     except LeaseLost:
@@ -107,9 +128,9 @@ async def _work(held: LeasedRun, work: SegmentWork, shop: Workshop) -> None:
         raise RetryableError(message) from stop
     except JournalMismatch as stop:
         failed = Failed(error=str(stop), reason="journal_mismatch")
-        await asyncio.to_thread(commit_result, held.run, failed, shop.asking)
+        await asyncio.to_thread(commit_result, held.run, failed, shop.asking, policy)
     else:
-        await asyncio.to_thread(commit_result, held.run, result, shop.asking)
+        await asyncio.to_thread(commit_result, held.run, result, shop.asking, policy)
 
 
 async def _under_lease(held: LeasedRun, work: SegmentWork, shop: Workshop) -> SegmentResult:
@@ -135,60 +156,6 @@ def _hand_over(run: Run, context: Context) -> None:
         return
     tell(context, lambda: context.queue.continue_(run.id), run_id=run.id)
     context.report("slice_ended", run_id=run.id)
-
-
-def segment_work(
-    run: Run,
-    pause: Pause | None,
-    forms: list[WholeForm] | None,
-    stores: Stores,
-    remaining_seconds: Callable[[], float],
-) -> SegmentWork:
-    """Return what the agent gets for the run's current segment.
-
-    Args:
-        run: The run.
-        pause: The pause it goes on from.
-        forms: Its ended forms, all of them; None when the answers are not to be looked at.
-        stores: Where request and snapshot are.
-        remaining_seconds: Time until the platform stops this worker.
-
-    Raises:
-        PermanentError: Request or snapshot are gone or corrupt.
-    """
-    request, digest = stores.requests.load(run)
-    snapshot = None
-    if pause is not None and pause.snapshot is not None:
-        snapshot = stores.documents.get(pause.snapshot)
-    return SegmentWork(
-        run_id=run.id,
-        tenant=run.tenant,
-        app=run.app,
-        face=run.face,
-        segment=run.segment,
-        request=request,
-        request_digest=digest,
-        snapshot=snapshot,
-        answers=None if snapshot is None or forms is None else _answers(pause, forms),
-        max_questions=1 if run.face is Face.PROTOCOL else MAX_QUESTIONS_PER_TURN,
-        questions_left=max(0, MAX_QUESTIONS_PER_RUN - run.questions),
-        remaining_seconds=remaining_seconds,
-    )
-
-
-MAX_QUESTIONS_PER_TURN = 10
-"""Questions in one model turn (DESIGN §3 Limits)."""
-MAX_QUESTIONS_PER_RUN = 20
-"""Questions a run may ask (DESIGN §3 Limits)."""
-
-
-def _answers(pause: Pause | None, forms: list[WholeForm]) -> Mapping[str, Any]:
-    by_id = {whole.form.id: whole for whole in forms}
-    calls = pause.forms.items() if pause else ()
-    return {
-        call: ask_result(by_id[form_id].form, by_id[form_id].content.definition)
-        for call, form_id in calls
-    }
 
 
 def _too_many_deaths(run: Run, records: Mapping[str, OperationRecord]) -> Failed | None:

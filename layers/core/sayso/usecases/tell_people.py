@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import FormClosedError
@@ -46,11 +47,7 @@ def tell_people(run: Run, wholes: Sequence[WholeForm], telling: Telling) -> None
     for whole in wholes:
         told &= _set_timer(whole.form, telling)
     now = context.clock.now()
-    soon = [whole.form for whole in wholes if whole.form.deadline - now <= LONGEST_DELAY]
-    for form in soon:
-        delay = max(form.deadline - now, timedelta(0))
-        message = _delayed(form, delay, context)
-        told &= message
+    told &= _send_delayed(wholes, now, context)
     mails = [whole.form.id for whole in wholes if _awaits_mail(whole)]
     if mails:
         told &= tell(context, lambda: context.queue.mail(mails), run_id=run.id)
@@ -59,8 +56,15 @@ def tell_people(run: Run, wholes: Sequence[WholeForm], telling: Telling) -> None
         tell(context, lambda: context.queue.resume(run.id), run_id=run.id)
 
 
-def _delayed(form: Form, delay: timedelta, context: Context) -> bool:
-    return tell(context, lambda: context.queue.time_out([form.id], delay=delay), form_id=form.id)
+def _send_delayed(wholes: Sequence[WholeForm], now: datetime, context: Context) -> bool:
+    """Send delayed messages for the forms whose deadline is near, those of one instant at once."""
+    told = True
+    for deadline in {whole.form.deadline for whole in wholes}:
+        delay = max(deadline - now, timedelta(0))
+        ids = [whole.form.id for whole in wholes if whole.form.deadline == deadline]
+        if delay <= LONGEST_DELAY:
+            told &= tell(context, partial(context.queue.time_out, ids, delay=delay))
+    return told
 
 
 def _set_timer(form: Form, telling: Telling) -> bool:
