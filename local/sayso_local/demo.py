@@ -124,13 +124,15 @@ def stay(stack: LocalStack, request: dict[str, object]) -> None:
 
 
 def report_end(api: Api, run_id: str) -> None:
-    """Print what the run ended with, whenever that is."""
-    while api.status(run_id) not in ENDED:
-        time.sleep(0.5)
+    """Print what the run ended with, whenever that is; a stack that is being stopped ends the wait."""
     try:
+        while api.status(run_id) not in ENDED:
+            time.sleep(0.5)
         print(f"The run has ended: {final_output(api.events(run_id))}", flush=True)
     except LocalStackError as error:
         print(f"The run has ended. {error}", flush=True)
+    except OSError:
+        return
 
 
 def links(api: Api) -> Iterator[str]:

@@ -31,6 +31,7 @@ ACCOUNT = "000000000000"
 ACCESS_KEY = "test"
 SECRET_KEY = "test"  # noqa: S105 - the emulator's root user; it checks no signature
 START_SECONDS = 20.0
+KEPT_LOGS = 20
 
 
 class Emulator:
@@ -53,6 +54,7 @@ class Emulator:
     def __enter__(self) -> Self:
         """Start the process; `wait_until_ready` tells when it answers."""
         self._log_path.parent.mkdir(parents=True, exist_ok=True)
+        _forget_old_logs(self._log_path.parent)
         self._log = self._log_path.open("wb")
         self._process = subprocess.Popen(
             [self._places.emulator_python, Path(__file__).with_name("launcher.py")],
@@ -134,6 +136,13 @@ class Emulator:
             "SFTP_ENABLED": "0",
             "LAMBDA_WARM_TTL_SECONDS": "60",
         }
+
+
+def _forget_old_logs(folder: Path) -> None:
+    """Keep the newest logs only: each start on a free port leaves one."""
+    newest_first = sorted(folder.glob("*.log"), key=lambda log: log.stat().st_mtime, reverse=True)
+    for log in newest_first[KEPT_LOGS:]:
+        log.unlink(missing_ok=True)
 
 
 def free_port() -> int:

@@ -60,7 +60,8 @@ class Gateway:
             self._send(connection, method, target, headers, body)
             response = connection.getresponse()
             content = response.read()
-        except TimeoutError:
+        except (OSError, http.client.HTTPException):
+            # Too slow, or the emulator is being stopped.
             return _message(503, "Service Unavailable")
         finally:
             connection.close()

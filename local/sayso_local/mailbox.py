@@ -1,7 +1,7 @@
 """The mailbox page: every mail the local stack sent, in the look of the product's own pages.
 
-A mail's HTML is shown in a sandboxed frame without scripts; its links open in the whole window, as a
-click in a mail program would.
+A mail's HTML is shown in a sandboxed frame without scripts; its links open a window of their own, free of
+the sandbox, as a click in a mail program would.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from sayso_local.mails import Mail
 
 CONTENT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "form-action 'none'; frame-ancestors 'none'"
 )
-LINKS_OPEN_OUTSIDE = '<base target="_top">'
+LINKS_OPEN_OUTSIDE = '<base target="_blank">'
 SHEETS = ("css/tokens.css", "css/page.css")
 
 

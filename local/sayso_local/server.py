@@ -6,6 +6,7 @@ import errno
 import http.server
 import json
 import socketserver
+import sys
 import threading
 import urllib.parse
 from http import HTTPStatus
@@ -53,6 +54,11 @@ class Server(http.server.ThreadingHTTPServer):
         socketserver.TCPServer.server_bind(self)
         self.server_name = HOST
         self.server_port = self.server_address[1]
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that went away; anything else is a fault of ours."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def serve(self, gateway: Gateway, *, emulator_url: str) -> None:
         """Answer requests in a thread of our own."""

@@ -369,7 +369,7 @@ def test_a_raw_mail_is_kept_with_both_parts(stack: LocalStack, clients: Clients)
     assert listed[-1]["subject"] == "Frågan: 5 €?"
     assert listed[-1]["text"] == "Text på svenska\n"
     assert listed[-1]["html"] == "<p>HTML på svenska</p>\n"
-    assert b'sandbox="allow-popups allow-top-navigation-by-user-activation"' in page.body
+    assert b'sandbox="allow-popups allow-popups-to-escape-sandbox"' in page.body
     assert b"&lt;p&gt;HTML" in page.body
     assert "Text på svenska".encode() in text_page.body
 

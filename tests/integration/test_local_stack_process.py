@@ -63,8 +63,11 @@ def start(source: Path, temporary: Path, *arguments: str) -> subprocess.Popen[st
 def run(source: Path, *arguments: str) -> tuple[int, str, list[str]]:
     """Run the command to its end; return code, output and lines of error output."""
     with tempfile.TemporaryDirectory() as temporary:
-        process = start(source, Path(temporary), *arguments)
-        output, errors = process.communicate(timeout=60)
+        with start(source, Path(temporary), *arguments) as process:
+            try:
+                output, errors = process.communicate(timeout=60)
+            finally:
+                process.kill()
         assert list(Path(temporary).iterdir()) == []
     return process.returncode, output, errors.splitlines()
 
