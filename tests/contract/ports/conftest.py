@@ -40,11 +40,13 @@ DEVIATIONS = {
     f"{_COMPARED}[moto-Equals(attribute='flag', value=1)]": "compares as Python: True == 1",
     f"{_COMPARED}[moto-Above(attribute='status', value=0)]": "raises TypeError between types",
     f"{_REFUSED}[moto-index key of another type]": "does not check the keys of indexes",
+    f"{_REFUSED}[moto-39 digits]": "takes numbers of any length",
     f"{_REFUSED}[moto-text as counter]": "answers with an internal error",
     f"{_REFUSED}[emulator-attribute named twice]": "lets the last one win",
     f"{_NAMED}[moto-too long]": "takes any name",
     f"{_NAMED}[moto-space]": "takes any name",
     f"{_NAMED}[moto-slash]": "takes any name",
+    "test_transaction_of_more_than_4_mb_is_refused[moto]": "takes transactions of any size",
     "test_item_just_under_the_limit_is_taken[moto]": "counts the wire format",
 }
 """Test → what the double does otherwise than AWS. Strict: a test that passes is noticed."""

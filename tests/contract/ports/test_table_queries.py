@@ -90,33 +90,6 @@ def test_cursor_that_cannot_be_is_refused(filled: Table, arguments: dict[str, An
         filled.query("P", **arguments)
 
 
-def test_many_items_come_in_the_order_of_their_keys(filled: Table) -> None:
-    keys = [Key("P", "RUN"), Key("NONE", "RUN"), Key("O", "EVENT#000"), Key("P", "AUDIT#1")]
-
-    found = filled.get_many(keys)
-
-    assert found == [item("P", "RUN"), None, item("O", "EVENT#000"), item("P", "AUDIT#1")]
-
-
-def test_a_hundred_items_are_read_at_once(table: Table) -> None:
-    keys = [Key("MANY", f"{n:03}") for n in range(100)]
-    table.put_many([item(*key) for key in keys[::2]])
-
-    found = table.get_many(keys)
-
-    assert [one is None for one in found] == [False, True] * 50
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [[], [Key("P", "RUN")] * 2, [Key("P", f"{n}") for n in range(101)]],
-    ids=["none", "doubled", "101"],
-)
-def test_keys_that_cannot_be_read_at_once_are_refused(table: Table, keys: list[Key]) -> None:
-    with pytest.raises(PermanentError):
-        table.get_many(keys)
-
-
 @pytest.fixture
 def indexed(table: Table) -> Table:
     for number, (shard, due_at) in enumerate([(1, 300), (1, 100), (2, 50), (1, 200)]):

@@ -122,6 +122,17 @@ def test_transaction_of_100_writes_is_taken(table: Table, attempt: str) -> None:
     assert len(table.query("A")) == 100
 
 
+def test_transaction_of_more_than_4_mb_is_refused(table: Table, attempt: str) -> None:
+    data = b"x" * 390_000
+
+    with pytest.raises(PermanentError):
+        table.transact(
+            [Put(item=item(Key("A", f"{n:03}"), data=data)) for n in range(11)], attempt=attempt
+        )
+
+    assert table.query("A") == []
+
+
 def test_two_writes_to_one_item_are_refused(table: Table, attempt: str) -> None:
     with pytest.raises(PermanentError):
         table.transact(
