@@ -199,17 +199,18 @@ def work_on(create: Json, **changes: Any) -> SegmentWork:
     return replace(work, **changes)
 
 
-def runner() -> PydanticAgentRunner:
+def runner_of_tests(**options: Any) -> PydanticAgentRunner:
     """Return a runner that knows the scripted model and the layers for tests."""
     return build_runner(
         scripted=True,
         allow_internal=True,
         stored_credentials=lambda _provider: None,
         test_layers=True,
+        **options,
     )
 
 
-RUNNER = runner()
+RUNNER = runner_of_tests()
 
 
 def run_segment(work: SegmentWork, journal: MemoryJournal | None = None) -> SegmentResult:

@@ -21,12 +21,16 @@ LIMIT_EXCEEDED: Final = "agent_run_limit_exceeded"
 RATE_LIMITED: Final = "InvokeRateLimitError"
 _TOO_MANY_REQUESTS: Final = 429
 
-_CONTRACT_TEXTS: Final = re.compile(
-    r"Tool '[^']*' exceeded max retries count of \d+"
-    r"|Exceeded maximum (?:output )?retries \(\d+\) for output validation"
-    r"|Cannot provide a new user prompt when the message history contains unprocessed tool calls\."
+_CONTRACT_TEXTS: Final = (
+    (re.compile(r"(Tool '[^']*' exceeded max retries count of \d+)\b.*", re.DOTALL), r"\1"),
+    (
+        re.compile(r"Exceeded maximum output retries \((\d+)\).*", re.DOTALL),
+        r"Exceeded maximum retries (\1) for output validation",
+    ),
+    (re.compile(r"(The next request would exceed the request_limit of \d+)\b.*"), r"\1"),
+    (re.compile(r"(Cannot provide a new user prompt .* unprocessed tool calls\.).*"), r"\1"),
 )
-"""What the contract knows of a text; the library goes on with advice for programmers."""
+"""The library's text → the contract's; the library adds advice for programmers."""
 
 
 def failure(error: Exception) -> Failed:
@@ -42,8 +46,9 @@ def failure(error: Exception) -> Failed:
 
 def _text(error: Exception) -> str:
     text = str(error) or type(error).__name__
-    known = _CONTRACT_TEXTS.match(text)
-    return known.group() if known else text
+    for library, contract in _CONTRACT_TEXTS:
+        text = library.sub(contract, text)
+    return text
 
 
 def _model_failure(error: ModelHTTPError) -> Failed:

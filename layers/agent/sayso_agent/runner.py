@@ -6,7 +6,7 @@ runner serves all segments of a worker, one after another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sayso.domain.errors import SnapshotRefusedError
 from sayso_agent.compositor import compose
@@ -25,13 +25,23 @@ if TYPE_CHECKING:
     from sayso.ports import SegmentJournal, StoredCredential
     from sayso_agent.layers.base import Layer
 
+REQUEST_LIMIT: Final = 500
+"""Model requests of a run (dify-agent §13)."""
+
 
 class PydanticAgentRunner:
     """The agent side of a worker."""
 
-    def __init__(self, *, registry: Mapping[str, type[Layer[Any]]], models: Models) -> None:
+    def __init__(
+        self,
+        *,
+        registry: Mapping[str, type[Layer[Any]]],
+        models: Models,
+        request_limit: int = REQUEST_LIMIT,
+    ) -> None:
         self._registry = registry
         self._models = models
+        self._request_limit = request_limit
 
     def check(self, work: SegmentWork) -> None:
         """Tell whether this code can resume the run, before its answers are consumed.
@@ -59,7 +69,13 @@ class PydanticAgentRunner:
         Raises:
             SegmentStop: The worker must stop; the run goes on elsewhere.
         """
-        return await run_segment(work, journal, registry=self._registry, models=self._models)
+        return await run_segment(
+            work,
+            journal,
+            registry=self._registry,
+            models=self._models,
+            request_limit=self._request_limit,
+        )
 
 
 def build_runner(
@@ -68,6 +84,7 @@ def build_runner(
     allow_internal: bool,
     stored_credentials: Callable[[str], StoredCredential | None],
     test_layers: bool = False,
+    request_limit: int = REQUEST_LIMIT,
 ) -> PydanticAgentRunner:
     """Return a runner; call it once when the module of the function is loaded.
 
@@ -76,8 +93,11 @@ def build_runner(
         allow_internal: Whether models may be called at internal addresses; true only locally.
         stored_credentials: The stack's credential of a provider, if there is one.
         test_layers: Whether the layer types for tests are offered.
+        request_limit: Model requests of a run, all its segments together.
     """
     types = [*BUILT_IN, *(FOR_TESTS if test_layers else ()), *installed_types()]
     outgoing = Outgoing(allow_internal=allow_internal)
     models = Models(outgoing=outgoing, stored_credentials=stored_credentials, scripted=scripted)
-    return PydanticAgentRunner(registry=build_registry(types), models=models)
+    return PydanticAgentRunner(
+        registry=build_registry(types), models=models, request_limit=request_limit
+    )

@@ -19,6 +19,7 @@ from sayso_agent.journal import Replay
 from sayso_agent.layers.ask_human import DifyAskHumanLayer
 from sayso_agent.layers.execution_context import DifyExecutionContextLayer
 from sayso_agent.layers.history import PydanticAIHistoryLayer
+from sayso_agent.layers.output import DifyOutputLayer
 from sayso_agent.layers.plugin_llm import LLM_LAYER_NAME, DifyPluginLLMLayer
 from sayso_agent.protocol import RunRequest
 from sayso_agent.snapshots import PausedState, dump_paused, load_paused
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import Model
     from pydantic_ai.run import AgentRunResult
     from pydantic_ai.settings import ModelSettings
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from sayso_agent.layers.base import Layer
     from sayso_agent.models import Models
 
-REQUEST_LIMIT: Final = 500
-"""Model requests of a run, all segments together (dify-agent §13)."""
 MAX_SESSION_SNAPSHOT_BYTES: Final = 4 * 1024 * 1024
 MAX_SNAPSHOT_BYTES: Final = 50 * 1024 * 1024
 
@@ -50,6 +48,7 @@ async def run_segment(
     *,
     registry: Mapping[str, type[Layer[Any]]],
     models: Models,
+    request_limit: int,
 ) -> SegmentResult:
     """Work on a segment to its end. Whatever the agent does wrong is a ``Failed`` result.
 
@@ -67,7 +66,8 @@ async def run_segment(
         composition = compose(request, registry)
     except Exception as error:  # noqa: BLE001 - a request that cannot be composed ends its run
         return failure(error)
-    return await _Segment(work, request, paused, composition, replay, models).run()
+    segment = _Segment(work, request, paused, composition, replay, models, request_limit)
+    return await segment.run()
 
 
 class _Segment:
@@ -81,6 +81,7 @@ class _Segment:
         composition: Composition,
         replay: Replay,
         models: Models,
+        request_limit: int,
     ) -> None:
         self._work = work
         self._request = request
@@ -88,6 +89,7 @@ class _Segment:
         self._composition = composition
         self._replay = replay
         self._models = models
+        self._limits = UsageLimits(request_limit=request_limit)
         self._history = composition.first(PydanticAIHistoryLayer)
         self._start = Start()
 
@@ -113,8 +115,23 @@ class _Segment:
                 f" {type(llm).__name__}."
             )
             raise TypeError(message)
+        tools = self._composition.tools()
+        output = self._composition.first(DifyOutputLayer)
+        output_tool = output.output_tool() if output else None
         async with self._models.open(llm.config) as model:
-            return await self._converse(self._agent(model, llm))
+            agent = Agent(
+                model,
+                name=AGENT_NAME,
+                deps_type=RunDeps,
+                output_type=[output_tool or str, DeferredToolRequests],
+                tools=tools,
+                model_settings=_settings(llm),
+                capabilities=[JournalDurability(self._replay)],
+                retries=1,
+            )
+            if output:
+                agent.output_validator(output.validator())
+            return await self._converse(agent)
 
     def _starting_point(self) -> Start:
         if self._paused is not None:
@@ -131,18 +148,6 @@ class _Segment:
         if self._request.session_snapshot is None:
             message = "Missing 'llm' requires a session_snapshot for lifecycle-only runs."
             raise ValueError(message)
-
-    def _agent(self, model: Model, llm: DifyPluginLLMLayer) -> Agent[RunDeps, Any]:
-        return Agent(
-            model,
-            name=AGENT_NAME,
-            deps_type=RunDeps,
-            output_type=[str, DeferredToolRequests],
-            tools=self._composition.tools(),
-            model_settings=_settings(llm),
-            capabilities=[JournalDurability(self._replay)],
-            retries=1,
-        )
 
     async def _converse(self, agent: Agent[RunDeps, Any]) -> AgentRunResult[Any]:
         start = self._start
@@ -161,7 +166,7 @@ class _Segment:
                     run_id=f"{self._work.run_id}:{self._work.segment}",
                     instructions=self._composition.system_prompts(),
                     deps=self._deps(),
-                    usage_limits=UsageLimits(request_limit=REQUEST_LIMIT),
+                    usage_limits=self._limits,
                     infer_name=False,
                 )
             finally:
@@ -188,7 +193,6 @@ class _Segment:
         )
 
     def _ended(self, result: AgentRunResult[Any] | None) -> SegmentResult:
-        events = self._replay.finish()
         if result is None:
             ended: SegmentResult = Finished(output=None, session_snapshot=self._session_snapshot())
         elif isinstance(result.output, DeferredToolRequests):
@@ -197,7 +201,7 @@ class _Segment:
             ended = Finished(
                 output=to_jsonable_python(result.output), session_snapshot=self._session_snapshot()
             )
-        return replace(ended, usage=self._usage(), events=events)
+        return replace(ended, usage=self._usage(), events=self._replay.finish())
 
     def _asked(self, result: AgentRunResult[Any], requests: DeferredToolRequests) -> Asked:
         ask = self._composition.first(DifyAskHumanLayer)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 from sayso_agent.layers.ask_human import DifyAskHumanLayer
 from sayso_agent.layers.execution_context import DifyExecutionContextLayer
 from sayso_agent.layers.history import PydanticAIHistoryLayer
+from sayso_agent.layers.output import DifyOutputLayer
 from sayso_agent.layers.plain_prompt import PromptLayer
 from sayso_agent.layers.plugin_llm import DifyPluginLLMLayer
+from sayso_agent.layers.plugin_tools import DifyPluginToolsLayer
 from sayso_agent.layers.testing import TestToolsLayer
+from sayso_agent.layers.user_prompt import DifyUserPromptLayer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +32,9 @@ BUILT_IN: tuple[type[Layer[Any]], ...] = (
     DifyExecutionContextLayer,
     DifyAskHumanLayer,
     DifyPluginLLMLayer,
+    DifyPluginToolsLayer,
+    DifyOutputLayer,
+    DifyUserPromptLayer,
 )
 FOR_TESTS: tuple[type[Layer[Any]], ...] = (TestToolsLayer,)
 
