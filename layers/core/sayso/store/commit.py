@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import ConditionFailedError, RetryableError
+from sayso.ports import ATTEMPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 _TRIES = 6
 _FIRST_WAIT_SECONDS = 0.02
-
-ATTEMPT = "attempt"
-"""Attribute that holds the id of the attempt that wrote the item last."""
 
 
 class Committer:
