@@ -12,7 +12,6 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 UV := $(BIN)/uv
-# From the index alone: settings of the machine must not add links or constraints.
 INSTALL := $(UV) pip install --quiet --require-hashes
 SYNC := $(UV) pip sync --quiet --require-hashes --compile-bytecode
 LOCAL_LAYERS := .local/layers/core/requirements.txt .local/layers/agent/requirements.txt
@@ -25,6 +24,7 @@ help: ## List the commands
 
 .PHONY: setup
 setup: .venv/.ready .venv-emulator/.ready $(LOCAL_LAYERS) ## Make the environments; quick when nothing changed
+	@:
 
 .venv/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
 	@$(BIN)/python -c '' 2>/dev/null || { python=$$(.ci/find-python) && "$$python" -m venv --clear .venv; }
@@ -92,6 +92,7 @@ SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 PATH="$(CURDIR)/.venv-sa
 .PHONY: build
 build: .venv-sam/.ready ## Build what is deployed (sam build); needs Python 3.13
 	@$(SAM) build --parallel
+	@$(BIN)/python layers/check_built.py
 
 .PHONY: validate
 validate: .venv-sam/.ready ## Check the template as SAM sees it
