@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 STACK_NAME = "sayso-local"
 PACKAGES_BUCKET = "sayso-local-packages"
 POLL_SECONDS = 0.03
+PATIENCE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,8 @@ def _upload(clients: Clients, name: str, package: bytes) -> str:
 
 def _wait(clients: Clients) -> StackTypeDef:
     """Return the stack when it is complete, or raise the reason why it is not."""
-    while True:
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < give_up_at:
         (stack,) = clients.cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"]
         status = stack["StackStatus"]
         if status == "CREATE_COMPLETE":
@@ -114,6 +116,7 @@ def _wait(clients: Clients) -> StackTypeDef:
         if status.endswith(("_FAILED", "_COMPLETE")):
             raise LocalStackError(f"the stack was not created: {_first_failure(clients, stack)}")
         time.sleep(POLL_SECONDS)
+    raise LocalStackError(f"the stack was not created in {PATIENCE_SECONDS:.0f} s")
 
 
 def _first_failure(clients: Clients, stack: StackTypeDef) -> str:

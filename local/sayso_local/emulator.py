@@ -30,7 +30,7 @@ REGION = "us-east-1"
 ACCOUNT = "000000000000"
 ACCESS_KEY = "test"
 SECRET_KEY = "test"  # noqa: S105 - the emulator's root user; it checks no signature
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 KEPT_LOGS = 20
 
 

@@ -12,6 +12,8 @@ from sayso_local.errors import LocalStackError
 
 LAYERS = ("core", "agent")
 SET_UP = "run `make setup`"
+ROOT = Path(__file__).resolve().parents[2]
+"""The repository; the package is always installed from its working tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +49,12 @@ class Places:
         return self.root / ".local" / "layers" / layer
 
 
-def find_places(*, source: Path | None = None) -> Places:
+def find_places(*, source: Path | None = None, root: Path = ROOT) -> Places:
     """Return the places of this repository, complete and up to date.
 
     Raises:
         LocalStackError: Something `make setup` makes is missing or older than its requirements.
     """
-    root = Path(__file__).resolve().parents[2]
     places = Places(root=root, source=(source or root).resolve())
     if not places.template.is_file():
         raise LocalStackError(f"no template.yaml in {places.source}")

@@ -39,7 +39,9 @@ class Server(http.server.ThreadingHTTPServer):
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-            message = f"port {port} is in use: stop what uses it, or choose another port"
+            message = (
+                f"port {port} is in use: stop what uses it, or choose another with PORT= or --port"
+            )
             raise LocalStackError(message) from error
         self.gateway: Gateway
         self.emulator_url = ""

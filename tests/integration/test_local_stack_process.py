@@ -140,9 +140,8 @@ def test_a_taken_port_is_one_clear_line(source: Path) -> None:
         code, output, errors = run(source, "--port", str(port))
 
     assert (code, output) == (1, "")
-    assert errors == [
-        f"sayso-local: port {port} is in use: stop what uses it, or choose another port"
-    ]
+    assert len(errors) == 1
+    assert errors[0].startswith(f"sayso-local: port {port} is in use: ")
 
 
 def test_a_missing_handler_is_one_clear_line(tmp_path: Path) -> None:
