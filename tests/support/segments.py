@@ -201,21 +201,25 @@ def work_on(create: Json, **changes: Any) -> SegmentWork:
 
 def runner_of_tests(**options: Any) -> PydanticAgentRunner:
     """Return a runner that knows the scripted model and the layers for tests."""
-    return build_runner(
-        scripted=True,
-        allow_internal=True,
-        stored_credentials=lambda _provider: None,
-        test_layers=True,
-        **options,
-    )
+    usual: Json = {
+        "scripted": True,
+        "allow_internal": True,
+        "stored_credentials": lambda _provider: None,
+        "test_layers": True,
+    }
+    return build_runner(**usual | options)
 
 
 RUNNER = runner_of_tests()
 
 
-def run_segment(work: SegmentWork, journal: MemoryJournal | None = None) -> SegmentResult:
+def run_segment(
+    work: SegmentWork,
+    journal: MemoryJournal | None = None,
+    runner: PydanticAgentRunner = RUNNER,
+) -> SegmentResult:
     """Run one segment in an event loop of its own, as a worker does."""
-    return asyncio.run(RUNNER.run(work, journal or MemoryJournal()))
+    return asyncio.run(runner.run(work, journal or MemoryJournal()))
 
 
 @dataclass

@@ -61,7 +61,7 @@ class Models:
             ModelConfigError: The provider is unknown, or its credentials do not fit.
         """
         name = self._provider_name(config)
-        return _provider(self._providers[name])(self._spec(name, config), self._outgoing)
+        return _provider(self._providers[name])(self.spec(name, config), self._outgoing)
 
     def _provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
         """Return the last part of the name, which clients may spell as the path of a plugin."""
@@ -74,7 +74,12 @@ class Models:
         )
         raise ModelConfigError(message)
 
-    def _spec(self, name: str, config: DifyPluginLLMLayerConfig) -> ModelSpec:
+    def spec(self, name: str, config: DifyPluginLLMLayerConfig) -> ModelSpec:
+        """Return the model with the credentials that may be used for it.
+
+        Raises:
+            ModelConfigError: The request names an address, but brings no credentials for it.
+        """
         given = config.credentials
         stored = None if _any_of(given, _SECRETS) else self._stored(name)
         if stored is None:

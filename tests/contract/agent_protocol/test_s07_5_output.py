@@ -19,8 +19,6 @@ from support.segments import (
     text,
 )
 
-pytest.importorskip("jsonschema")
-
 LLM = llm([text("Done.")])
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from sayso_agent.layers.ask_human import DifyAskHumanLayer
+from sayso_agent.layers.base import Layer
 from sayso_agent.layers.execution_context import DifyExecutionContextLayer
 from sayso_agent.layers.history import PydanticAIHistoryLayer
 from sayso_agent.layers.output import DifyOutputLayer
@@ -21,8 +22,7 @@ from sayso_agent.layers.user_prompt import DifyUserPromptLayer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sayso_agent.layers.base import Layer
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINT_GROUP = "sayso.layers"
 
@@ -56,5 +56,20 @@ def build_registry(types: Iterable[type[Layer[Any]]]) -> dict[str, type[Layer[An
 
 def installed_types() -> list[type[Layer[Any]]]:
     """Return the types that installed packages announce, in the order of their names."""
-    points = sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name)
-    return [point.load() for point in points]
+    return load_types(entry_points(group=ENTRY_POINT_GROUP))
+
+
+def load_types(points: Iterable[EntryPoint]) -> list[type[Layer[Any]]]:
+    """Return the types that entry points name.
+
+    Raises:
+        TypeError: One names something else.
+    """
+    types: list[type[Layer[Any]]] = []
+    for point in sorted(points, key=lambda one: one.name):
+        loaded = point.load()
+        if not (isinstance(loaded, type) and issubclass(loaded, Layer)):
+            message = f"the entry point {point.name!r}: {point.value!r} is no layer type"
+            raise TypeError(message)
+        types.append(loaded)
+    return types
