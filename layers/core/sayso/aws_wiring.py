@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -140,6 +141,10 @@ class AwsWiring:
         from sayso.rendering.content import MarkdownContentRenderer
 
         return MarkdownContentRenderer()
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass while a reader of events is held."""
+        time.sleep(seconds)
 
     def timers(self, sweep_arn: str) -> Timers:
         """Return one-time schedules that call this function."""

@@ -68,6 +68,9 @@ class Wiring(Protocol):
     def content_renderer(self) -> ContentRenderer:
         """Renders the Markdown of forms."""
 
+    def sleep(self, seconds: float) -> None:
+        """Let time pass while a reader of events is held."""
+
     def timers(self, sweep_arn: str) -> Timers:
         """Return one-time schedules that call this function."""
 
@@ -126,7 +129,12 @@ def read_run() -> Handler:
 
     ports = wiring()
     api = read_run_api(
-        ReadPorts(context=ports.context, directory=ports.directory, links=ports.links)
+        ReadPorts(
+            context=ports.context,
+            directory=ports.directory,
+            links=ports.links,
+            sleep=ports.sleep,
+        )
     )
     return guarded(api.resolve)
 

@@ -16,6 +16,7 @@ from sayso.http.invalid import InvalidRequestError, entry_of
 from sayso.http.json_body import BodyTooLargeError
 from sayso.http.problems import problem_of
 from sayso.http.response import HttpResponse, json_response
+from sayso.observability import log_event, log_failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,6 +73,17 @@ def _policy_entries(error: ValidationError) -> list[dict[str, Any]]:
         entry_of("value_error", ["body", "human_input", issue.field], issue.message, None)
         for issue in error.issues
     ] or [entry_of("value_error", ["body"], str(error), None)]
+
+
+def log_refusal(error: AppError, route: str) -> None:
+    """Log that a request was refused; of a caller's mistake the class only.
+
+    Its text may quote what a person entered (human-input §9).
+    """
+    if isinstance(error, CallerError):
+        log_event("refused", code=type(error).__name__, route=route)
+    else:
+        log_failure("refused", error, route=route)
 
 
 def not_found() -> HttpResponse:

@@ -12,7 +12,7 @@ from sayso.domain.access import Surface
 from sayso.domain.errors import AppError, FormClosedError
 from sayso.domain.transitions import FormStatus
 from sayso.http.authenticate import authenticate
-from sayso.http.errors import method_not_allowed, not_found
+from sayso.http.errors import log_refusal, method_not_allowed, not_found
 from sayso.http.form_errors import form_api_error
 from sayso.http.form_json import form_json
 from sayso.http.json_body import read_json
@@ -21,7 +21,6 @@ from sayso.http.response import HttpResponse, json_response
 from sayso.http.routes import methods_of
 from sayso.http.run_api import as_powertools
 from sayso.http.schemas import parse
-from sayso.observability import log_failure
 from sayso.usecases.submit_form import FormAccess, Submission, open_form, submit_form
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def form_api(ports: FormPorts) -> APIGatewayHttpResolver:
         return answer(_submit)
 
     def refuse(error: AppError) -> Response[str]:
-        log_failure("refused", error, route=app.current_event.route_key)
+        log_refusal(error, app.current_event.route_key)
         return as_powertools(form_api_error(error))
 
     def default(_: Exception) -> Response[str]:

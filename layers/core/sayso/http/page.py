@@ -22,7 +22,7 @@ from sayso.domain.errors import (
     ValidationError,
 )
 from sayso.domain.transitions import FormStatus
-from sayso.http.errors import is_retryable, method_not_allowed, retry_headers
+from sayso.http.errors import is_retryable, log_refusal, method_not_allowed, retry_headers
 from sayso.http.request import HttpRequest, read_request
 from sayso.http.response import HttpResponse
 from sayso.http.routes import methods_of
@@ -93,7 +93,7 @@ def serve_page(event: Mapping[str, Any], ports: PagePorts) -> dict[str, Any]:
     try:
         return route(visit).to_event()
     except AppError as error:
-        log_failure("page_refused", error, route=request.route)
+        log_refusal(error, request.route)
         return _error_page(visit, error).to_event()
     except Exception as error:  # noqa: BLE001 - a person gets a page, whatever happened
         log_failure("page_failed", error, route=request.route)

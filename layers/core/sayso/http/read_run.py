@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ class ReadPorts:
     context: Context
     directory: Directory
     links: Links
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None]
 
 
 def read_run_api(ports: ReadPorts) -> RunApi:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from sayso.domain.errors import AppError, NotFoundError
 from sayso.domain.ids import RunId, parse_uuid
 from sayso.http.authenticate import authenticate
-from sayso.http.errors import run_api_error
+from sayso.http.errors import log_refusal, run_api_error
 from sayso.http.request import HttpRequest, read_request
 from sayso.http.response import to_json
-from sayso.observability import log_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ class RunApi(APIGatewayHttpResolver):
         return next_middleware(self)
 
     def _refuse(self, error: AppError) -> Response[str]:
-        log_failure("refused", error, route=self.current_event.route_key)
+        log_refusal(error, self.current_event.route_key)
         return as_powertools(run_api_error(error))
 
     def _no_such_run(self, _: Exception) -> Response[str]:
@@ -77,14 +77,15 @@ class RunApi(APIGatewayHttpResolver):
 
 
 def run_id_of(text: str) -> RunId:
-    """Return the run id that a path holds.
+    """Return the run id that a path holds, perhaps percent-encoded.
 
     Raises:
         NotFoundError: No run can have such an id, so no table is asked.
     """
-    if parse_uuid(text) is None:
+    decoded = unquote(text)
+    if parse_uuid(decoded) is None:
         raise NotFoundError(_RUN_NOT_FOUND)
-    return RunId(text)
+    return RunId(decoded)
 
 
 def as_powertools(response: HttpResponse) -> Response[str]:
