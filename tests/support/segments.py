@@ -68,8 +68,10 @@ class MemoryJournal:
     store: Store = field(default_factory=Store)
     kill_at: float = 0
     """When the worker is killed: 2.5 is before, 3 after the third write; 0 is never."""
-    refuse: SegmentStop | Exception | None = None
+    refuse_start: SegmentStop | Exception | None = None
     """What ``mark_started`` raises instead of writing."""
+    refuse_record: SegmentStop | Exception | None = None
+    """What ``record`` raises instead of writing."""
     halves: float = field(default=0, init=False)
     _seen: dict[str, OperationRecord] = field(init=False)
 
@@ -83,8 +85,8 @@ class MemoryJournal:
 
     async def mark_started(self, operation: Operation) -> None:
         """Count a start."""
-        if self.refuse is not None:
-            raise self.refuse
+        if self.refuse_start is not None:
+            raise self.refuse_start
         self._half()
         before = self.store.records.get(operation.key)
         starts = before.starts + 1 if before else 1
@@ -97,6 +99,8 @@ class MemoryJournal:
         self, operation: Operation, outcome: Any, events: Sequence[EventDraft]
     ) -> None:
         """Record a result with its events."""
+        if self.refuse_record is not None:
+            raise self.refuse_record
         self._half()
         before = self.store.records.get(operation.key)
         self.store.records[operation.key] = OperationRecord(

@@ -1,7 +1,7 @@
 """Runs each operation of a segment once: replays what is recorded, records what is new.
 
-Knows nothing of the agent library; ``durability`` connects the two. The rules, and the mistakes
-they answer, are in the decision record on durable segments:
+Knows nothing of the agent library; ``durability`` connects the two. Its rules answer mistakes
+that were made before:
 
 - Everything that must stop the worker is a ``SegmentStop``, also a failed write: as an ordinary
   exception it could end up as the result of a tool.

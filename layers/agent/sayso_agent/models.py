@@ -94,7 +94,7 @@ class Models:
             provider=name,
             model=config.model,
             credentials=stored.values,
-            hosts=frozenset(stored.hosts),
+            hosts=frozenset(host.lower() for host in stored.hosts),
         )
 
 

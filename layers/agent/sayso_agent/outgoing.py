@@ -121,6 +121,9 @@ class _PinnedTransport(httpx2.AsyncBaseTransport):
         if _origin(request.url) != _origin(self._origin):
             message = f"this client may not call {request.url.host!r}"
             raise OutgoingRefusedError(message)
+        # A Host header from model settings could have a shared front end hand the call, and the
+        # credential with it, to somebody else.
+        request.headers["Host"] = self._origin.netloc.decode("ascii")
         pinned = httpx2.Request(
             method=request.method,
             url=request.url.copy_with(host=self._address),

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic_ai.conversation import ConversationTypeAdapter
+from pydantic_ai.messages import ModelMessagesTypeAdapter
+
 from sayso.domain.errors import SnapshotRefusedError
 from sayso_agent.compositor import compose
 from sayso_agent.failures import failure
@@ -95,6 +98,8 @@ def build_runner(
         test_layers: Whether the layer types for tests are offered.
         request_limit: Model requests of a run, all its segments together.
     """
+    for adapter in (ConversationTypeAdapter, ModelMessagesTypeAdapter):
+        adapter.rebuild()  # they are built on first use otherwise, which a run would wait for
     types = [*BUILT_IN, *(FOR_TESTS if test_layers else ()), *installed_types()]
     outgoing = Outgoing(allow_internal=allow_internal)
     models = Models(outgoing=outgoing, stored_credentials=stored_credentials, scripted=scripted)

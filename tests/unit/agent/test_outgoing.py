@@ -175,6 +175,18 @@ def test_the_first_answer_of_the_name_server_is_pinned_and_the_name_is_kept() ->
     assert names.asked == [("models.example", port)]
 
 
+def test_the_host_header_is_that_of_the_origin_whatever_settings_say() -> None:
+    outgoing = Outgoing(allow_internal=True, resolve=Names(["127.0.0.1"]).resolve)
+
+    async def call(port: int) -> str:
+        base = f"http://models.example:{port}"
+        async with outgoing.client(base, hosts=None) as client:
+            return (await client.get(f"{base}/", headers={"Host": "evil.example"})).text
+
+    with echo_server() as port:
+        assert asyncio.run(call(port)) == f"models.example:{port}"
+
+
 def test_redirects_are_not_followed() -> None:
     names = Names(["127.0.0.1"])
     outgoing = Outgoing(allow_internal=True, resolve=names.resolve)

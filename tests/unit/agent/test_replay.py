@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sayso.domain.segment import (
+    Asked,
     CancelSeen,
     Finished,
     JournalUnavailable,
@@ -17,6 +18,7 @@ from sayso.domain.segment import (
     OperationRecord,
     SliceEnded,
 )
+from stub_model.server import stub_model
 from support.segments import (
     CONTEXT,
     HISTORY,
@@ -215,14 +217,39 @@ def test_a_stop_signal_before_a_tool_keeps_the_tool_from_running(
     run = scenario(tmp_path / "effects")
 
     with pytest.raises(type(stop)):
-        run_segment(work_on(run.create), MemoryJournal(refuse=stop))
+        run_segment(work_on(run.create), MemoryJournal(refuse_start=stop))
 
     assert not (tmp_path / "effects").exists()
 
 
-def test_a_failed_write_is_neither_a_failed_tool_nor_a_failed_run() -> None:
-    with pytest.raises(JournalUnavailable, match="TimeoutError"):
-        run_segment(work_on(scenario().create), MemoryJournal(refuse=TimeoutError("slow")))
+@pytest.mark.parametrize("method", ["refuse_start", "refuse_record"])
+def test_a_failed_write_is_neither_a_failed_tool_nor_a_failed_run(method: str) -> None:
+    options: Any = {method: TimeoutError("slow")}
+
+    with pytest.raises(JournalUnavailable, match=r"cannot be written: TimeoutError$"):
+        run_segment(work_on(scenario().create), MemoryJournal(**options))
+
+
+def test_a_worker_that_lost_its_lease_stops_at_its_next_record() -> None:
+    lost = LeaseLost("another worker has the run")
+
+    with pytest.raises(LeaseLost):
+        run_segment(work_on(scenario().create), MemoryJournal(refuse_record=lost))
+
+
+def test_a_replay_makes_no_call_to_the_model() -> None:
+    store = Store()
+    with stub_model() as base:
+        credentials = {"openai_api_key": "sk-x", "openai_api_base": base}
+        layer = llm([], model_provider="openai", credentials=credentials)
+        work = work_on(request(prompt(), HISTORY, CONTEXT, ask_human(), layer))
+        first = run_segment(work, MemoryJournal(store))
+
+    second = run_segment(work, MemoryJournal(store))  # the server is gone by now
+
+    assert isinstance(first, Asked)
+    assert isinstance(second, Asked)
+    assert second.questions == first.questions
 
 
 def test_instructions_may_change_while_a_run_sleeps() -> None:
