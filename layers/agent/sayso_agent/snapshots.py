@@ -9,6 +9,7 @@ read it.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,14 +20,17 @@ from sayso.domain.errors import SnapshotRefusedError
 from sayso_agent.protocol import CompositorSessionSnapshot, LayerSessionSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
 SCHEMA_VERSION: Final = 1
 CODE_VERSION: Final = "0.1.0"
 """Told to people who look at a snapshot; nothing is decided by it."""
 
-MIGRATIONS: Final[Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {}
-"""Version → what makes a document of the next version of it. Each has a kept sample."""
+Migrations = Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]
+"""Version → what makes a document of the next version of it."""
+
+MIGRATIONS: Final[Migrations] = {}
+"""Each version in it has a kept sample among the tests."""
 
 _LAYERS = TypeAdapter(list[LayerSessionSnapshot])
 
@@ -91,17 +95,20 @@ def dump_paused(state: PausedState) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def load_paused(data: bytes, *, request_digest: str) -> PausedState:
+def load_paused(
+    data: bytes, *, request_digest: str, migrations: Migrations = MIGRATIONS
+) -> PausedState:
     """Read the document of a pause.
 
     Args:
         data: The document.
         request_digest: Of the request the run was created with.
+        migrations: What brings older documents up.
 
     Raises:
         SnapshotRefusedError: This code cannot read it, or it belongs to another request.
     """
-    document = _migrated(_parse(data))
+    document = _migrated(_parse(data), migrations)
     if document.get("request_digest") != request_digest:
         message = "the snapshot belongs to another request than the one that is stored"
         raise SnapshotRefusedError(message)
@@ -138,13 +145,13 @@ def _parse(data: bytes) -> dict[str, Any]:
     return document
 
 
-def _migrated(document: dict[str, Any]) -> dict[str, Any]:
+def _migrated(document: dict[str, Any], migrations: Migrations) -> dict[str, Any]:
     while (version := document.get("schema_version")) != SCHEMA_VERSION:
-        migrate = MIGRATIONS.get(version) if isinstance(version, int) else None
+        migrate = migrations.get(version) if isinstance(version, int) else None
         if migrate is None:
             message = (
                 f"the snapshot has schema_version {version!r}, this code reads"
-                f" {sorted([*MIGRATIONS, SCHEMA_VERSION])}; resume the run with the code that"
+                f" {sorted([*migrations, SCHEMA_VERSION])}; resume the run with the code that"
                 " paused it"
             )
             raise SnapshotRefusedError(message)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import ValidationError
+from pydantic_ai import Tool
 from pydantic_ai.messages import ToolReturnPart
 
-from sayso.domain.segment import Asked, Finished
+from sayso.domain.run import Face
+from sayso.domain.segment import Asked, Failed, Finished
 from sayso_agent.layers.ask_arguments import AskHumanToolArgs, AskHumanToolResult
 from sayso_agent.layers.ask_human import DifyAskHumanLayerConfig, normalise
+from sayso_agent.layers.base import Layer
+from sayso_agent.layers.registry import BUILT_IN, build_registry
+from sayso_agent.runner import PydanticAgentRunner
 from support.segments import (
     CONTEXT,
     HISTORY,
+    WatchedModels,
     ask,
     ask_human,
     calls,
@@ -22,10 +29,17 @@ from support.segments import (
     prompt,
     request,
     run_protocol,
+    run_segment,
     run_watched,
     text,
     usual,
+    work_on,
 )
+
+if TYPE_CHECKING:
+    from pydantic_ai.tools import ToolDefinition
+
+    from sayso_agent.deps import RunDeps
 
 
 def with_layer(layer: dict[str, Any], *turns: dict[str, Any]) -> dict[str, Any]:
@@ -425,6 +439,68 @@ def test_s9_6_more_than_one_call_in_the_response() -> None:
     assert failed_text(usual([two])) == (
         "ask_human supports exactly one deferred call per run in this version; got 2."
     )
+
+
+class DeferringLayer(Layer[Any]):
+    """Offers tools that are not run here: one external, one that needs an approval."""
+
+    type_id = "example.deferring"
+
+    def tools(self) -> list[Tool[RunDeps]]:
+        """Return the tools."""
+        return [
+            Tool(_nothing, name="call_out", prepare=_make_external),
+            Tool(_nothing, name="approve_me", requires_approval=True),
+        ]
+
+
+async def _nothing() -> None:
+    pytest.fail("a deferred tool was run")
+
+
+def _make_external(_ctx: object, definition: ToolDefinition) -> ToolDefinition:
+    return replace(definition, kind="external")
+
+
+@pytest.mark.parametrize(
+    ("tool", "ask", "error"),
+    [
+        (
+            "call_out",
+            ask_human(),
+            "ask_human deferred tool name must be 'ask_human', got 'call_out'.",
+        ),
+        (
+            "approve_me",
+            ask_human(),
+            "ask_human does not support approval requests; use external deferred calls only",
+        ),
+        (
+            "call_out",
+            ask_human(enabled=False),
+            (
+                "Deferred tool requests were returned, but no active ask_human layer is available"
+                " for validation."
+            ),
+        ),
+    ],
+    ids=["other tool", "approval", "no ask-human layer"],
+)
+@pytest.mark.parametrize("face", list(Face))
+def test_s9_6_deferred_calls_that_are_no_question(
+    tool: str, ask: dict[str, Any], error: str, face: Face
+) -> None:
+    registry = build_registry([*BUILT_IN, DeferringLayer])
+    deferring = {"name": "deferring", "type": "example.deferring"}
+    create = request(prompt(), HISTORY, CONTEXT, ask, deferring, llm([calls(("c", tool, {}))]))
+
+    result = run_segment(
+        work_on(create, face=face),
+        runner=PydanticAgentRunner(registry=registry, models=WatchedModels()),
+    )
+
+    assert isinstance(result, Failed)
+    assert result.error == error
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic_ai import RunContext, Tool
+from pydantic_ai import ModelRetry, RunContext, Tool
 
 from sayso.domain.run import Face
 from sayso.domain.segment import Failed, Finished
@@ -92,6 +92,26 @@ async def _hide() -> object:
     return object()
 
 
+class CheckingLayer(Layer[Any]):
+    """Offers a tool that does not take every number."""
+
+    type_id = "example.checking"
+
+    def tools(self) -> Sequence[Tool[RunDeps]]:
+        """Return the tool."""
+        return [Tool(_pick, name="pick", args_validator=_is_lucky)]
+
+
+async def _pick(number: int) -> int:
+    return number
+
+
+def _is_lucky(_ctx: RunContext[RunDeps], number: int) -> None:
+    if number == 13:
+        message = "not this one"
+        raise ModelRetry(message)
+
+
 def run_with(*types: type[Layer[Any]], layers: list[dict[str, Any]], turns: list[Any]) -> Any:
     """Run a protocol run with more layer types; return its result and its model."""
     models = WatchedModels()
@@ -137,6 +157,21 @@ def test_tools_find_the_run_its_variables_and_an_idempotency_key_in_their_contex
         "invoked": "service-api",
         "key": "run-1:c",
     }
+
+
+def test_a_tool_may_have_its_arguments_checked_which_is_an_operation_of_its_own() -> None:
+    layers = [prompt(), {"name": "t", "type": "example.checking"}]
+    turns = [calls(("c", "pick", {"number": 13})), calls(("d", "pick", {"number": 7})), text("x")]
+    create = request(*layers, CONTEXT, llm(turns))
+    registry = build_registry([*BUILT_IN, CheckingLayer])
+    runner = PydanticAgentRunner(registry=registry, models=WatchedModels())
+    journal = MemoryJournal()
+
+    result = asyncio.run(runner.run(work_on(create), journal))
+
+    assert isinstance(result, Finished)
+    keys = [key.partition(".")[2] for key in journal.store.records if "toolset" in key]
+    assert keys == ["validate_args#c#1", "validate_args#d#1", "call_tool:pick#d#1"]
 
 
 def test_a_result_without_a_json_form_becomes_a_failed_result_for_the_model() -> None:

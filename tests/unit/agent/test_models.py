@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -144,6 +145,21 @@ def test_a_script_that_is_none_fails_the_run_readably(script: str) -> None:
     error = failed_text(asking(llm([], credentials={"script": script})))
 
     assert error.startswith("credentials.script of the scripted model must be a JSON list of turns")
+
+
+def test_a_turn_of_a_script_may_be_empty() -> None:
+    result = run_protocol(usual([{}, text("Well then.")]))
+
+    assert isinstance(result, Finished)
+    assert result.output == "Well then."
+
+
+def test_a_provider_that_is_not_in_the_layer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sayso_agent.providers.openai", None)
+
+    error = failed_text(asking(openai(credentials=KEY)))
+
+    assert error == "the model provider 'openai' is not part of this deployment's agent layer"
 
 
 def test_the_last_turn_of_a_script_repeats() -> None:

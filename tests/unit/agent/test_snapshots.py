@@ -112,6 +112,19 @@ def test_a_run_goes_on_from_the_sample_of_every_version(sample: Path) -> None:
     assert json.loads(result.output) == ["x is fine", ANSWERS["q1"]]
 
 
+def test_an_older_document_is_brought_up_step_by_step() -> None:
+    older = changed(paused().snapshot, schema_version=-1, layers="old")
+    steps: Any = {
+        -1: lambda document: document | {"schema_version": 0, "layers": "older"},
+        0: lambda document: document | {"schema_version": 1, "layers": []},
+    }
+
+    state = load_paused(older, request_digest="digest-1", migrations=steps)
+
+    assert state.layers == []
+    assert state.pending_ids() == {"q1"}
+
+
 REFUSED: list[tuple[str, Any, str]] = [
     ("newer version", lambda one: changed(one, schema_version=99), "has schema_version 99"),
     ("no version", lambda one: changed(one, schema_version=None), "has schema_version None"),
