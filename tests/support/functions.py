@@ -6,6 +6,7 @@ messages, the scheduler that fires. Ids and links are the same in every test.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 from dataclasses import dataclass, field
@@ -80,11 +81,11 @@ QUESTION: dict[str, Any] = {
         {"id": "deny", "label": "Deny", "style": "destructive"},
     ],
 }
-ASK = [
+ASK: list[dict[str, Any]] = [
     {"calls": [{"name": "ask_human", "args": QUESTION, "id": "call_1"}]},
     {"text": "{{results}}"},
 ]
-SAY = [{"text": "Done."}]
+SAY: list[dict[str, Any]] = [{"text": "Done."}]
 
 
 def create_request(script: list[dict[str, Any]], **members: Any) -> dict[str, Any]:
@@ -170,8 +171,9 @@ class MemoryWiring:
         return self.recorded
 
     def stored_credential(self, provider: str) -> StoredCredential | None:
-        """The stack has none."""
+        """Return None: the stack has none."""
         assert provider
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,7 +388,7 @@ def _route(method: str, path: str) -> tuple[str, str, dict[str, str]]:
             names = template.split("/")
             if wanted == method and len(names) == len(parts):
                 pairs = list(zip(names, parts, strict=True))
-                if all(name == part or name.startswith("{") for name, part in pairs):
+                if all(name == part or (part and name.startswith("{")) for name, part in pairs):
                     found = {name[1:-1]: part for name, part in pairs if name.startswith("{")}
                     return function, route, found
     return "console", "$default", {}
@@ -407,7 +409,7 @@ def sqs_event(queue: str, *bodies: str) -> dict[str, Any]:
                     "ApproximateFirstReceiveTimestamp": "1767603600001",
                 },
                 "messageAttributes": {},
-                "md5OfBody": "e4e68fb7bd0e697a0ae8f1bb342846b3",
+                "md5OfBody": hashlib.md5(body.encode(), usedforsecurity=False).hexdigest(),
                 "eventSource": "aws:sqs",
                 "eventSourceARN": f"arn:aws:sqs:eu-central-1:{ACCOUNT}:{queue}",
                 "awsRegion": "eu-central-1",

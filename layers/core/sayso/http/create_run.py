@@ -9,8 +9,9 @@ from sayso.domain.policy import HumanInputPolicy
 from sayso.domain.run import CancelIntent
 from sayso.http.invalid import InvalidRequestError
 from sayso.http.json_body import read_json
+from sayso.http.keyed_api import KeyedApi, as_powertools
 from sayso.http.response import json_response
-from sayso.http.run_api import RunApi, as_powertools, run_id_of
+from sayso.http.run_api import run_api, run_id_of
 from sayso.http.schemas import CancelRunRequest, CreateRunRequest, parse, parse_create_run
 from sayso.usecases.cancel_run import cancel_run
 from sayso.usecases.create_run import CreateRun, MailDefaults, create_run, requested_policy
@@ -36,9 +37,9 @@ class CreatePorts:
     """Empty: the address of the request."""
 
 
-def create_run_api(ports: CreatePorts) -> RunApi:
+def create_run_api(ports: CreatePorts) -> KeyedApi:
     """Return the resolver of the routes that change runs."""
-    app = RunApi(ports.directory)
+    app = run_api(ports.directory)
 
     @app.post("/runs")
     def create() -> Response[str]:

@@ -5,27 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from sayso.domain.access import Surface
-from sayso.domain.errors import AppError, FormClosedError
+from sayso.domain.errors import FormClosedError, UnknownLinkError
 from sayso.domain.transitions import FormStatus
-from sayso.http.authenticate import authenticate
-from sayso.http.errors import log_refusal, method_not_allowed, not_found
 from sayso.http.form_errors import form_api_error
 from sayso.http.form_json import form_json
 from sayso.http.json_body import read_json
-from sayso.http.request import HttpRequest, read_request
-from sayso.http.response import HttpResponse, json_response
-from sayso.http.routes import methods_of
-from sayso.http.run_api import as_powertools
+from sayso.http.keyed_api import Call, KeyedApi, as_powertools
+from sayso.http.response import json_response
 from sayso.http.schemas import parse
 from sayso.usecases.submit_form import FormAccess, Submission, open_form, submit_form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aws_lambda_powertools.event_handler import Response
 
     from sayso.domain.form import Form
@@ -57,55 +50,32 @@ class FormPorts:
     links: Links
 
 
-def form_api(ports: FormPorts) -> APIGatewayHttpResolver:
+def form_api(ports: FormPorts) -> KeyedApi:
     """Return the resolver of the JSON form routes and of ``$default``."""
-    app = APIGatewayHttpResolver()
-
-    def answer(route: Callable[[HttpRequest, FormPorts], HttpResponse]) -> Response[str]:
-        return as_powertools(route(read_request(app.current_event.raw_event), ports))
+    unknown = UnknownLinkError("the link is not known")
+    app = KeyedApi(ports.directory, word_error=form_api_error, unknown=unknown)
 
     @app.route(_FORM, method=["GET", "HEAD"])
-    def show(form_token: str) -> Response[str]:  # noqa: ARG001 - read from the request
-        return answer(_show)
+    def show(form_token: str) -> Response[str]:
+        access = _access(form_token, app.call)
+        opened = open_form(access, ports.context, ports.links, None)
+        _check_open(opened.whole.form, ports)
+        return as_powertools(json_response(200, form_json(opened.whole)))
 
     @app.post(_FORM)
-    def submit(form_token: str) -> Response[str]:  # noqa: ARG001 - read from the request
-        return answer(_submit)
+    def submit(form_token: str) -> Response[str]:
+        access = _access(form_token, app.call)
+        body = parse(SubmitFormRequest, read_json(app.call.request), ["body"])
+        submission = Submission(action=body.action, values=body.inputs, user=body.user)
+        submit_form(access, submission, ports.context, ports.links, None)
+        return as_powertools(json_response(200, {}))
 
-    def refuse(error: AppError) -> Response[str]:
-        log_refusal(error, app.current_event.route_key)
-        return as_powertools(form_api_error(error))
-
-    def default(_: Exception) -> Response[str]:
-        allowed = methods_of(read_request(app.current_event.raw_event).path)
-        return as_powertools(method_not_allowed(allowed) if allowed else not_found())
-
-    app.exception_handler(AppError)(refuse)
-    app.not_found(default)
     return app
 
 
-def _show(request: HttpRequest, ports: FormPorts) -> HttpResponse:
-    opened = open_form(_access(request, ports), ports.context, ports.links, None)
-    _check_open(opened.whole.form, ports)
-    return json_response(200, form_json(opened.whole))
-
-
-def _submit(request: HttpRequest, ports: FormPorts) -> HttpResponse:
-    access = _access(request, ports)
-    body = parse(SubmitFormRequest, read_json(request), ["body"])
-    submission = Submission(action=body.action, values=body.inputs, user=body.user)
-    submit_form(access, submission, ports.context, ports.links, None)
-    return json_response(200, {})
-
-
-def _access(request: HttpRequest, ports: FormPorts) -> FormAccess:
-    key = authenticate(request.headers, request.route, ports.directory)
+def _access(token: str, call: Call) -> FormAccess:
     return FormAccess(
-        token=request.path_parameters.get("form_token", ""),
-        surface=Surface.SERVICE_API,
-        tenant=key.tenant,
-        app=key.app,
+        token=token, surface=Surface.SERVICE_API, tenant=call.key.tenant, app=call.key.app
     )
 
 

@@ -80,7 +80,7 @@ class _Visit:
 def serve_page(event: Mapping[str, Any], ports: PagePorts) -> dict[str, Any]:
     """Answer one event of the HTTP API."""
     request = read_request(event)
-    route = _ROUTES.get(request.method)
+    route = METHODS.get(request.method)
     if route is None:
         return method_not_allowed(methods_of(request.path)).to_event()
     access = FormAccess(
@@ -136,7 +136,8 @@ def _decide(visit: _Visit) -> HttpResponse:
     return HttpResponse(status=303, headers=headers)
 
 
-_ROUTES = {"GET": _show, "HEAD": _show, "POST": _decide}
+METHODS = {"GET": _show, "HEAD": _show, "POST": _decide}
+"""Method → what answers it."""
 
 
 def _submission_of(fields: dict[str, str]) -> Submission:

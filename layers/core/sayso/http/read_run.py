@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from sayso.http.cursors import START, read_cursor, read_limit
 from sayso.http.event_log import EventReader
+from sayso.http.keyed_api import Call, KeyedApi, as_powertools
 from sayso.http.projections import HEADER, profile_of, wire_run
 from sayso.http.response import HttpResponse, json_response
-from sayso.http.run_api import Call, RunApi, as_powertools, run_id_of
+from sayso.http.run_api import run_api, run_id_of
 from sayso.http.sse import Patience, event_stream
 from sayso.usecases.read_run import read_run
 
@@ -40,9 +41,9 @@ class ReadPorts:
     sleep: Callable[[float], None]
 
 
-def read_run_api(ports: ReadPorts) -> RunApi:
+def read_run_api(ports: ReadPorts) -> KeyedApi:
     """Return the resolver of the routes that only read."""
-    app = RunApi(ports.directory)
+    app = run_api(ports.directory)
 
     @app.route("/runs/<run_id>", method=_READ)
     def status(run_id: str) -> Response[str]:

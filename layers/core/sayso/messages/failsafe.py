@@ -36,6 +36,8 @@ def failsafe(serve: Handler) -> Handler:
         bind_request(context.function_name, context.aws_request_id)
         try:
             return serve(event, context)
+        except InvocationFailedError:
+            raise  # each message was reported where it failed
         except Exception as error:  # noqa: BLE001 - the outermost frame
             failed = _report(error)
         raise InvocationFailedError(failed)
