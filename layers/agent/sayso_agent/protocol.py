@@ -16,9 +16,12 @@ ExitSignal = Literal["suspend", "delete"]
 
 
 class Part(BaseModel):
-    """Base of the parts: lax as the contract is, closed to unknown members."""
+    """Base of the parts: lax as the contract is, closed to unknown members.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Errors do not echo the input, which may hold credentials.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class RunLayerSpec(Part):
@@ -93,7 +96,7 @@ class DeferredToolResultsPayload(Part):
 class RunRequest(BaseModel):
     """What the agent side reads of a create request."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     composition: RunComposition
     session_snapshot: CompositorSessionSnapshot | None = None

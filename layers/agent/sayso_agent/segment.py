@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic_ai import Agent, DeferredToolRequests, UsageLimits, capture_run_messages
@@ -66,37 +66,36 @@ async def run_segment(
         composition = compose(request, registry)
     except Exception as error:  # noqa: BLE001 - a request that cannot be composed ends its run
         return failure(error)
-    segment = _Segment(work, request, paused, composition, replay, models, request_limit)
+    segment = _Segment(
+        work=work,
+        request=request,
+        paused=paused,
+        composition=composition,
+        replay=replay,
+        models=models,
+        limits=UsageLimits(request_limit=request_limit),
+    )
     return await segment.run()
 
 
+@dataclass(kw_only=True)
 class _Segment:
     """The work on one composed segment."""
 
-    def __init__(
-        self,
-        work: SegmentWork,
-        request: RunRequest,
-        paused: PausedState | None,
-        composition: Composition,
-        replay: Replay,
-        models: Models,
-        request_limit: int,
-    ) -> None:
-        self._work = work
-        self._request = request
-        self._paused = paused
-        self._composition = composition
-        self._replay = replay
-        self._models = models
-        self._limits = UsageLimits(request_limit=request_limit)
-        self._history = composition.first(PydanticAIHistoryLayer)
-        self._start = Start()
+    work: SegmentWork
+    request: RunRequest
+    paused: PausedState | None
+    composition: Composition
+    replay: Replay
+    models: Models
+    limits: UsageLimits
+    start: Start = field(default_factory=Start)
+    """Set when it is known how the agent starts; its usage counts on while the agent runs."""
 
     async def run(self) -> SegmentResult:
         """Enter the layers, run the agent, leave them again."""
         try:
-            async with self._composition.entered():
+            async with self.composition.entered():
                 result = await self._run_agent()
             return self._ended(result)
         except Exception as error:  # noqa: BLE001 - whatever the agent raises ends its run
@@ -104,21 +103,21 @@ class _Segment:
 
     async def _run_agent(self) -> AgentRunResult[Any] | None:
         """Return the agent's result, None when the composition has no model to run."""
-        llm = self._composition.layers.get(LLM_LAYER_NAME)
+        llm = self.composition.layers.get(LLM_LAYER_NAME)
         if llm is None:
             self._check_lifecycle_only()
             return None
-        self._start = self._starting_point()
+        self.start = self._starting_point()
         if not isinstance(llm, DifyPluginLLMLayer):
             message = (
                 f"Layer '{LLM_LAYER_NAME}' must be {DifyPluginLLMLayer.__name__}, got"
                 f" {type(llm).__name__}."
             )
             raise TypeError(message)
-        tools = self._composition.tools()
-        output = self._composition.first(DifyOutputLayer)
+        tools = self.composition.tools()
+        output = self.composition.first(DifyOutputLayer)
         output_tool = output.output_tool() if output else None
-        async with self._models.open(llm.config) as model:
+        async with self.models.open(llm.config) as model:
             agent = Agent(
                 model,
                 name=AGENT_NAME,
@@ -126,7 +125,7 @@ class _Segment:
                 output_type=[output_tool or str, DeferredToolRequests],
                 tools=tools,
                 model_settings=_settings(llm),
-                capabilities=[JournalDurability(self._replay)],
+                capabilities=[JournalDurability(self.replay)],
                 retries=1,
             )
             if output:
@@ -134,23 +133,23 @@ class _Segment:
             return await self._converse(agent)
 
     def _starting_point(self) -> Start:
-        if self._paused is not None:
-            return from_pause(self._paused, self._work.answers)
-        if self._request.deferred_tool_results is not None:
-            return from_results(self._request.deferred_tool_results, self._composition)
-        return from_prompt(self._composition)
+        if self.paused is not None:
+            return from_pause(self.paused, self.work.answers)
+        if self.request.deferred_tool_results is not None:
+            return from_results(self.request.deferred_tool_results, self.composition)
+        return from_prompt(self.composition)
 
     def _check_lifecycle_only(self) -> None:
         """Without a model a run only enters and leaves layers, and needs their states (§6.1)."""
-        if self._request.deferred_tool_results is not None:
+        if self.request.deferred_tool_results is not None:
             message = "Deferred tool results require the reserved 'llm' layer."
             raise ValueError(message)
-        if self._request.session_snapshot is None:
+        if self.request.session_snapshot is None:
             message = "Missing 'llm' requires a session_snapshot for lifecycle-only runs."
             raise ValueError(message)
 
     async def _converse(self, agent: Agent[RunDeps, Any]) -> AgentRunResult[Any]:
-        start = self._start
+        start = self.start
         with (
             replay_scope(),
             Agent.parallel_tool_call_execution_mode("parallel_ordered_events"),
@@ -163,10 +162,10 @@ class _Segment:
                     deferred_tool_results=start.results,
                     usage=start.usage,
                     conversation_id=start.conversation_id,
-                    run_id=f"{self._work.run_id}:{self._work.segment}",
-                    instructions=self._composition.system_prompts(),
+                    run_id=f"{self.work.run_id}:{self.work.segment}",
+                    instructions=self.composition.system_prompts(),
                     deps=self._deps(),
-                    usage_limits=self._limits,
+                    usage_limits=self.limits,
                     infer_name=False,
                 )
             finally:
@@ -174,12 +173,13 @@ class _Segment:
 
     def _keep(self, messages: Sequence[ModelMessage]) -> None:
         """Let the history hold what was said, also when the run fails (§10, R2)."""
-        if self._history and messages:
-            self._history.messages = list(messages)
+        history = self.composition.first(PydanticAIHistoryLayer)
+        if history and messages:
+            history.messages = list(messages)
 
     def _deps(self) -> RunDeps:
-        work = self._work
-        context = self._composition.first(DifyExecutionContextLayer)
+        work = self.work
+        context = self.composition.first(DifyExecutionContextLayer)
         managed = work.face is Face.MANAGED
         return RunDeps(
             run_id=work.run_id,
@@ -201,19 +201,19 @@ class _Segment:
             ended = Finished(
                 output=to_jsonable_python(result.output), session_snapshot=self._session_snapshot()
             )
-        return replace(ended, usage=self._usage(), events=self._replay.finish())
+        return replace(ended, usage=self._usage(), events=self.replay.finish())
 
     def _asked(self, result: AgentRunResult[Any], requests: DeferredToolRequests) -> Asked:
-        ask = self._composition.first(DifyAskHumanLayer)
+        ask = self.composition.first(DifyAskHumanLayer)
         if ask is None or not ask.config.enabled:
             message = (
                 "Deferred tool requests were returned, but no active ask_human layer is available"
                 " for validation."
             )
             raise ValueError(message)
-        if self._work.face is Face.MANAGED:
+        if self.work.face is Face.MANAGED:
             return self._paused_by(ask.questions(requests), result)
-        if self._history is None:
+        if self.composition.first(PydanticAIHistoryLayer) is None:
             message = (
                 "ask_human deferred tool requests require a 'history' layer so the pending tool"
                 " call can be resumed."
@@ -226,9 +226,9 @@ class _Segment:
         )
 
     def _paused_by(self, questions: Sequence[Question], result: AgentRunResult[Any]) -> Asked:
-        session = self._composition.paused_snapshot()
+        session = self.composition.paused_snapshot()
         state = PausedState(
-            request_digest=self._work.request_digest,
+            request_digest=self.work.request_digest,
             layers=session.layers,
             conversation=result.conversation,
         )
@@ -241,8 +241,8 @@ class _Segment:
         )
 
     def _session_snapshot(self) -> dict[str, Any]:
-        snapshot = self._composition.session_snapshot().model_dump(mode="json")
-        if self._work.face is Face.PROTOCOL:
+        snapshot = self.composition.session_snapshot().model_dump(mode="json")
+        if self.work.face is Face.PROTOCOL:
             _check_size("session snapshot", len(to_json(snapshot)), MAX_SESSION_SNAPSHOT_BYTES)
         return snapshot
 
@@ -255,11 +255,11 @@ class _Segment:
             failure(error),
             session_snapshot=session_snapshot,
             usage=self._usage(),
-            events=self._replay.take_pending(),
+            events=self.replay.take_pending(),
         )
 
     def _usage(self) -> Usage:
-        used = self._start.usage
+        used = self.start.usage
         return Usage(
             requests=used.requests,
             input_tokens=used.input_tokens,
