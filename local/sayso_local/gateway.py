@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import http.client
 import json
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sayso_local.emulator import HOST
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
-TIMEOUT_SECONDS = 40.0
+# The emulator itself ends a function at its timeout; this only bounds a machine that is overloaded.
+TIMEOUT_SECONDS = 90.0
+# Every request at the same time is a process of its own, with a start of its own; the others wait.
+MAX_SIMULTANEOUS = 16
 HOP_BY_HOP = frozenset(
     {"connection", "content-length", "date", "host", "keep-alive", "server", "transfer-encoding"}
 )
@@ -48,6 +52,9 @@ class Gateway:
 
     emulator_port: int
     api_id: str
+    _turns: threading.BoundedSemaphore = field(
+        default_factory=lambda: threading.BoundedSemaphore(MAX_SIMULTANEOUS)
+    )
 
     def call(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes
@@ -55,6 +62,13 @@ class Gateway:
         """Pass one request on; never raises for what a function does."""
         if len(body) > MAX_BODY_BYTES:
             return _message(413, "Request Entity Too Large")
+        with self._turns:
+            return self._pass_on(method, target, headers, body)
+
+    def _pass_on(
+        self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes
+    ) -> Answer:
+        """Ask the emulator; what it says of a failed function is put right."""
         connection = http.client.HTTPConnection(HOST, self.emulator_port, timeout=TIMEOUT_SECONDS)
         try:
             self._send(connection, method, target, headers, body)
