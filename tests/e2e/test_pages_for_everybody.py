@@ -1,0 +1,213 @@
+"""Every page that a link may open: readable for everybody, in both colour schemes, on any screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+# The package has no types.
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+from e2e.scenes import ANSWER_SHOWN, comment, filled, scripted, somebody, to_mail
+from e2e.waiting import eventually
+from e2e.web import get, submit
+from sayso.domain.transitions import RunStatus
+from support.segments import ask
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from playwright.sync_api import Browser, Page
+
+    from e2e.stage import Stage
+    from sayso.domain.form import Form
+    from sayso.domain.ids import RunId
+
+pytestmark = pytest.mark.e2e
+
+EVERYTHING: dict[str, Any] = {
+    "title": "Refund HO-10482",
+    "question": "Refund 1,240.00 EUR to Marta Oliveira, or send the parcel again?",
+    "markdown": (
+        "# What happened\n\nThe parcel of **HO-10482** was lost, says"
+        " [the carrier](https://carrier.example/track/HO-10482?a-very-long=" + "x" * 80 + ").\n\n"
+        "| Item | Paid | Limit without a person |\n|---|--:|--:|\n"
+        "| Coat | 1,180.00 EUR | 200.00 EUR |\n| Shipping | 60.00 EUR | 200.00 EUR |\n\n"
+        "1. one\n2. two\n   - three\n\n> Quoted: “It never came.”\n\n"
+        '```json\n{"order": "HO-10482", "history": "' + "y" * 120 + '"}\n```\n\n'
+        "A word without end: " + "z" * 100 + "\n\n---\n\nDecide, please: {{field:comment}}"
+    ),
+    "fields": [
+        {
+            "type": "select",
+            "name": "reason",
+            "label": "Reason for the books",
+            "required": True,
+            "options": [
+                {"value": "lost", "label": "Lost parcel"},
+                {"value": "goodwill", "label": "Goodwill " + "g" * 60},
+            ],
+        },
+        {
+            "type": "paragraph",
+            "name": "comment",
+            "label": "Comment",
+            "placeholder": "What the customer should be told",
+            "required": True,
+        },
+        {"type": "paragraph", "name": "note", "label": "Note for colleagues"},
+    ],
+    "actions": [
+        {"id": "approve", "label": "Approve refund", "style": "primary"},
+        {"id": "again", "label": "Send again"},
+        {"id": "refuse", "label": "Refuse", "style": "destructive"},
+    ],
+}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+PAGES = ("form", "errors", "receipt", "answered", "too late", "expired", "cancelled", "unknown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """A link to each state that a form can be in."""
+
+    open: str
+    decided: str
+    """Of the person who decided."""
+    second: str
+    """Of another person of the same form."""
+    expired: str
+    cancelled: str
+
+    @property
+    def unknown(self) -> str:
+        """A link that somebody has cut."""
+        return self.open[:-1]
+
+
+@pytest.fixture(scope="module")
+def links(stage: Stage) -> Links:
+    """One form in each state."""
+    expiring = start(stage, timeout=1, timeout_unit="second")
+    decided, cancelled, waiting = (asked(stage, start(stage)) for _ in range(3))
+    link = stage.link_to(decided)
+    answered = submit(link, filled(get(link).text, "approve", comment()))
+    assert answered.status == 303
+    assert stage.call("POST", f"/runs/{cancelled.run_id}/cancel", {}).status == 200
+    expired = asked(stage, expiring)
+    stage.wait_until(expiring, RunStatus.SUCCEEDED)
+    return Links(
+        open=stage.link_to(waiting),
+        decided=link,
+        second=stage.link_to(decided, recipient=2),
+        expired=stage.link_to(expired),
+        cancelled=stage.link_to(cancelled),
+    )
+
+
+def start(stage: Stage, **policy: Any) -> RunId:
+    """Start a run that asks two people with everything a question may hold."""
+    turns = [ask("call_1", **EVERYTHING), ANSWER_SHOWN]
+    people = to_mail(somebody(), somebody(), **policy)
+    return stage.create(scripted(turns, human_input=people))
+
+
+def asked(stage: Stage, run_id: RunId) -> Form:
+    """Wait until the run has asked."""
+    (form,) = eventually("the run to ask", lambda: stage.forms(run_id))
+    return form
+
+
+class Pages:
+    """The pages, each opened once; what the browser complains about is kept."""
+
+    def __init__(self, browser: Browser, links: Links) -> None:
+        self._browser = browser
+        self._links = links
+        self._opened: dict[str, Page] = {}
+        self.complaints: dict[str, list[str]] = {}
+
+    def show(self, name: str) -> Page:
+        """Return a page, as it looks on a phone at first."""
+        if name not in self._opened:
+            self._opened[name] = self._open(name)
+        return self._opened[name]
+
+    def _open(self, name: str) -> Page:
+        # Without motion, so that no colour is caught on its way to another.
+        page = self._browser.new_page(
+            viewport={"width": 360, "height": 740}, reduced_motion="reduce"
+        )
+        heard = self.complaints.setdefault(name, [])
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("console", lambda message: heard.append(message.text))
+        links = self._links
+        match name:
+            case "form":
+                page.goto(links.open)
+            case "errors":
+                page.goto(links.open)
+                page.get_by_role("button", name="Approve refund").click()
+                page.get_by_role("alert").wait_for()
+            case "receipt":
+                page.goto(links.decided)
+            case "answered":
+                page.goto(links.second)
+            case "too late":
+                send_too_late(page, links)
+            case "expired":
+                page.goto(links.expired)
+            case "cancelled":
+                page.goto(links.cancelled)
+            case _:
+                page.goto(links.unknown)
+        return page
+
+
+def send_too_late(page: Page, links: Links) -> None:
+    """Send an answer as from a page that was opened before another answer was taken."""
+    page.goto(links.open)
+    page.get_by_label("Reason").select_option("lost")
+    page.get_by_label("Comment").fill("Too late, it seems")
+    page.evaluate("link => { document.forms[0].action = link }", links.second)
+    page.get_by_role("button", name="Approve refund").click()
+    page.get_by_text("What you typed was not sent").wait_for()
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser, links: Links) -> Pages:
+    """The pages of all states."""
+    return Pages(browser, links)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_in_either_colour_scheme(pages: Pages, name: str) -> None:
+    page = pages.show(name)
+
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        results = Axe().run(page)
+
+        assert results.violations_count == 0, f"{scheme}: {results.generate_report()}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_the_screen(pages: Pages, name: str) -> None:
+    """WCAG 1.4.10: no scrolling in two directions at 320 px; wide tables scroll by themselves."""
+    page = pages.show(name)
+
+    for width in (320, 360, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_browser_has_nothing_to_complain_about(pages: Pages, name: str) -> None:
+    """No breach of the content policy, no error; a status that says why is none."""
+    pages.show(name)
+
+    breaches = [one for one in pages.complaints[name] if "responded with a status" not in one]
+    assert breaches == []
