@@ -1,7 +1,6 @@
 """Every sample event of ``events/`` does what its name says, through its real handler.
 
-The files can be sent to deployed functions too (``sam remote invoke``); ids and links in them are
-those of ``support.seeds``.
+Ids and links in the files are those of ``support.seeds``, the same in every run of the tests.
 """
 
 from __future__ import annotations

@@ -257,7 +257,9 @@ def test_a_failing_table_is_503_with_the_time_to_come_back() -> None:
 
 
 @pytest.mark.parametrize("key", [ADMIN, SERVICE])
-def test_a_failure_of_ours_is_500_and_says_nothing(key: str) -> None:
+def test_a_failure_of_ours_is_500_and_says_nothing(
+    key: str, caplog: pytest.LogCaptureFixture
+) -> None:
     functions = Functions()
     run_id = functions.create(SAY)
     functions.wiring.faults.fail_next(RuntimeError("a secret"), operation="get")
@@ -265,7 +267,21 @@ def test_a_failure_of_ours_is_500_and_says_nothing(key: str) -> None:
     answer = functions.call("POST", f"/runs/{run_id}/cancel", key=key, json_body={})
 
     assert (answer.status, answer.body) == (500, "Internal Server Error")
+    assert "a secret" not in caplog.text
+    assert "RuntimeError" in str([vars(record) for record in caplog.records])
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_a_broken_default_policy_of_a_key_is_named() -> None:
+    functions = Functions()
+    functions.wiring.directory.keys["own"] = ApiKey(
+        id="own", tenant=TENANT, app=APP, role=Role.SERVICE, default_policy={"timeout": 0}
+    )
+
+    answer = functions.call("POST", "/runs", key="own", json_body=create_request(ASK))
+
+    assert answer.status == 422
+    assert answer.json["detail"][0]["loc"] == ["body", "human_input", "timeout"]
 
 
 def test_a_run_belongs_to_the_app_of_its_key() -> None:

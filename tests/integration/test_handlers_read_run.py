@@ -167,6 +167,34 @@ def test_a_page_stops_before_4_mb_but_has_at_least_one_event() -> None:
     assert numbers == [["1-0", "2-0"], ["3-0"], ["4-0"], ["5-0"]]
 
 
+@pytest.mark.parametrize("suffix", ["/events", "/events/sse"])
+def test_one_event_that_fits_no_answer_goes_compressed(suffix: str) -> None:
+    """Lambda counts the answer as JSON in JSON: each quote of a snapshot becomes four bytes."""
+    functions = Functions()
+    run_id = functions.create(SAY)
+    append_events(functions, run_id, '"' * 2_000_000)
+
+    answer = functions.call(
+        "GET",
+        f"/runs/{run_id}{suffix}",
+        query={"after": "1-0"},
+        headers={"accept-encoding": "gzip, deflate"},
+    )
+
+    assert answer.headers["content-encoding"] == "gzip"
+    assert '\\"' * 2_000_000 in answer.body
+
+
+def test_numbers_that_json_does_not_know_are_null() -> None:
+    functions = Functions()
+    run_id = functions.create(SAY)
+    append_events(functions, run_id, [float("nan"), {"x": float("-inf")}])  # type: ignore[arg-type]
+
+    events = functions.call("GET", f"/runs/{run_id}/events").json["events"]
+
+    assert events[-1]["data"] == {"text": [None, {"x": None}]}
+
+
 def test_a_stream_stops_before_4_mb_and_goes_on_at_the_cursor() -> None:
     functions = Functions()
     run_id = functions.create(SAY)

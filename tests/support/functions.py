@@ -6,6 +6,8 @@ messages, the scheduler that fires. Ids and links are the same in every test.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import importlib.util
 import json
@@ -258,10 +260,13 @@ class Functions:
 
     @staticmethod
     def answer(returned: Mapping[str, Any]) -> Answer:
-        """Read what a handler returned, as the gateway does."""
-        assert returned["isBase64Encoded"] is False
+        """Read what a handler returned, as gateway and client do."""
         headers = {k.lower(): v for k, v in returned["headers"].items()}
-        return Answer(status=returned["statusCode"], headers=headers, body=returned["body"])
+        body = returned["body"]
+        if returned["isBase64Encoded"]:
+            assert headers["content-encoding"] == "gzip"
+            body = gzip.decompress(base64.b64decode(body)).decode()
+        return Answer(status=returned["statusCode"], headers=headers, body=body)
 
     def post_form(self, token: str, **fields: str) -> Answer:
         """Send the page's form as a browser does."""

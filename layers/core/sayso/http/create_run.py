@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sayso.usecases.context import Context
 
 
+_POLICY = ("body", "human_input")
+"""Place of a policy in the request; that of a key's default too, for want of a better one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatePorts:
     """What these routes need."""
@@ -77,7 +81,7 @@ def _command(
     return CreateRun(
         key=key,
         request=members,
-        policy=None if raw is None else HumanInputPolicy.model_validate(raw),
+        policy=None if raw is None else parse(HumanInputPolicy, raw, _POLICY),
         base_url=ports.public_base_url or f"https://{http.domain}",
         trace_id=http.headers.get("x-amzn-trace-id", ""),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sayso.domain.ids import FormId
 from sayso.domain.run import Audience
 from sayso.http.projections import wire_event, wire_instant
-from sayso.http.response import to_json
+from sayso.http.response import MAX_RESPONSE_BYTES, size_of, to_json
 from sayso.usecases.read_run import read_events
 from sayso.usecases.show_question import show_question
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sayso.ports import Links
     from sayso.usecases.context import Context
 
-MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
-"""Below the 6 MB that a function may return, its JSON escaped once more (Lambda quotas)."""
 READ_AT_ONCE: Final = 50
 """Events of one query: a page is cut by size long before, and memory is small."""
 
@@ -85,8 +83,3 @@ class EventReader:
             "form_token": found.token,
             "form_url": found.url,
         }
-
-
-def size_of(text: str) -> int:
-    """Return the bytes of a text inside the JSON that a function returns: quotes count twice."""
-    return len(text.encode()) + text.count('"') + text.count("\\")

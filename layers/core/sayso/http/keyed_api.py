@@ -13,10 +13,11 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from sayso.domain.errors import AppError
 from sayso.http.authenticate import authenticate
-from sayso.http.errors import log_refusal, method_not_allowed, not_found
+from sayso.http.errors import internal_error, log_refusal, method_not_allowed, not_found
 from sayso.http.request import HttpRequest, read_request
-from sayso.http.response import to_json
+from sayso.http.response import MAX_RESPONSE_BYTES, size_of, to_json
 from sayso.http.routes import DEFAULT, methods_of
+from sayso.observability import log_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,8 @@ class KeyedApi(APIGatewayHttpResolver):
         self._unknown = unknown
         self.use([self._check_key])
         self.exception_handler(AppError)(self._refuse)
+        # Powertools logs the text of an error that nobody handles; it may quote anything (I10).
+        self.exception_handler(Exception)(self._fail)
         self.not_found(self._no_route)
 
     @property
@@ -84,6 +87,10 @@ class KeyedApi(APIGatewayHttpResolver):
         log_refusal(error, self.current_event.route_key)
         return as_powertools(self._word_error(error))
 
+    def _fail(self, error: Exception) -> Response[str]:
+        log_failure("failed", error, route=self.current_event.route_key)
+        return as_powertools(internal_error())
+
     def _no_route(self, _: Exception) -> Response[str]:
         request = read_request(self.current_event.raw_event)
         if request.route != DEFAULT:
@@ -93,11 +100,16 @@ class KeyedApi(APIGatewayHttpResolver):
 
 
 def as_powertools(response: HttpResponse) -> Response[str]:
-    """Return the answer as Powertools wants it."""
+    """Return the answer as Powertools wants it.
+
+    What would not fit into the answer of a function goes compressed, to clients that take it: one
+    event with a large snapshot, above all.
+    """
     headers = dict(response.headers)
     return Response(
         status_code=response.status,
         content_type=headers.pop("Content-Type", None),
         headers=headers,
         body=response.body,
+        compress=size_of(response.body) > MAX_RESPONSE_BYTES,
     )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sayso.domain.transitions import RunStatus
-from sayso.http.event_log import MAX_RESPONSE_BYTES, READ_AT_ONCE, size_of
+from sayso.http.event_log import READ_AT_ONCE
 from sayso.http.projections import PAUSED, TERMINAL
-from sayso.http.response import to_json
+from sayso.http.response import MAX_RESPONSE_BYTES, size_of, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
