@@ -7,6 +7,8 @@ that were made before:
   exception it could end up as the result of a tool.
 - Before stopping, wait for siblings in flight: an exception in one of several parallel tools
   would cancel the others and throw their results away.
+- After a write that failed, write nothing more: it may have landed, and what comes after would
+  be numbered as if it had not.
 - Tool calls are keyed by call id, never by order: the second of two may finish first.
 """
 
@@ -78,7 +80,10 @@ class Replay:
         self._pending: list[EventDraft] = []
         self._in_flight = 0
         self._idle = asyncio.Condition()
+        self._writing = asyncio.Lock()
         self._stopping: SegmentStop | None = None
+        self._broken: SegmentStop | None = None
+        """Why nothing more can be written."""
         self._performed = 0
         self._slowest_seconds = 0.0
 
@@ -223,10 +228,27 @@ class Replay:
             outcome = {"failed": INTERRUPTED}
         else:
             if request.max_starts:
-                await _written(self._journal.mark_started(operation))
+                await self._write(lambda: self._journal.mark_started(operation))
             outcome = await _outcome(body, events)
-        await _written(self._journal.record(operation, outcome, [*self.take_pending(), *events]))
+        await self._write(
+            lambda: self._journal.record(operation, outcome, [*self.take_pending(), *events])
+        )
         return outcome
+
+    async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write, or find out why not: a failed write is no failure of the tool or of the run."""
+        async with self._writing:
+            if self._broken is not None:
+                raise self._broken
+            try:
+                await write()
+            except SegmentStop as stop:
+                self._broken = stop
+                raise
+            except Exception as error:
+                message = f"the journal cannot be written: {type(error).__name__}"
+                self._broken = JournalUnavailable(message)
+                raise self._broken from error
 
     async def _stopped(self, reason: SegmentStop) -> SegmentStop:
         """Return the first reason to stop, when no sibling is in flight any more."""
@@ -259,12 +281,3 @@ async def _outcome(body: Callable[[], Awaitable[Any]], events: list[EventDraft])
         return {"failed": str(error)}
     finally:
         live_events.reset(token)
-
-
-async def _written(write: Awaitable[None]) -> None:
-    """Turn a failed write into a stop: it is no failure of the tool or of the run."""
-    try:
-        await write
-    except Exception as error:
-        message = f"the journal cannot be written: {type(error).__name__}"
-        raise JournalUnavailable(message) from error

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sayso.domain.run import EventDraft
 from sayso.domain.segment import (
     JournalMismatch,
+    JournalUnavailable,
     OperationKind,
     SliceEnded,
 )
@@ -20,7 +21,9 @@ from sayso_agent.journal import GivenUpError, Replay, Request, live_events
 from support.segments import Killed, MemoryJournal, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from sayso.domain.segment import Operation
 
 MODEL = Request(kind=OperationKind.MODEL, name="model", digest="m")
 
@@ -202,6 +205,41 @@ def test_replayed_operations_do_not_use_up_the_one_that_is_let_through() -> None
         return await replay.run(MODEL, giving("new"))
 
     assert asyncio.run(more()) == ("new", True)
+
+
+class LosingJournal(MemoryJournal):
+    """Loses the answer of one write, which landed; others would still be taken."""
+
+    async def record(
+        self, operation: Operation, outcome: Any, events: Sequence[EventDraft]
+    ) -> None:
+        """Record, and lose the answer for call ``a``."""
+        await super().record(operation, outcome, events)
+        if operation.tool_call_id == "a":
+            raise TimeoutError
+
+
+def test_after_a_failed_write_the_siblings_in_flight_write_nothing_more() -> None:
+    store = Store()
+
+    async def two_calls() -> None:
+        replay = Replay(LosingJournal(store), remaining=lambda: float("inf"))
+        release = asyncio.Event()
+
+        async def slow() -> None:
+            await release.wait()
+
+        calls = [replay.run(tool("b"), slow), replay.run(tool("a"), giving(1))]
+        both = asyncio.gather(*calls, return_exceptions=True)
+        for _ in range(10):
+            await asyncio.sleep(0)  # let the other call come to its write
+        release.set()
+        results = await both
+        assert all(isinstance(one, JournalUnavailable) for one in results)
+
+    asyncio.run(two_calls())
+
+    assert [one.is_finished for one in store.records.values()] == [False, True]
 
 
 def test_events_of_a_body_that_fails_leave_no_trace() -> None:
