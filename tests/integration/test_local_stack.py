@@ -289,6 +289,24 @@ def test_objects_are_written_once_below_runs(stack: LocalStack, clients: Clients
     assert invoke(clients, stack, "Resume", put("elsewhere/once")) == "AccessDenied"
 
 
+def test_the_sweep_deletes_every_version_below_runs(stack: LocalStack, clients: Clients) -> None:
+    bucket = stack.deployment.outputs["BucketName"]
+    put = {
+        key: clients.s3.put_object(Bucket=bucket, Key=key, Body=b"b")["VersionId"]
+        for key in ("runs/t/old/x", "uploads/t/y")
+    }
+
+    for key, version in put.items():
+        arguments = {"Bucket": bucket, "Delete": {"Objects": [{"Key": key, "VersionId": version}]}}
+        deletion = {"service": "s3", "operation": "delete_objects", "arguments": arguments}
+        invoke(clients, stack, "TimeoutSweep", {"call": deletion})
+
+    left = clients.s3.list_object_versions(Bucket=bucket)
+    keys = {version["Key"] for version in left.get("Versions", [])}
+    assert "runs/t/old/x" not in keys
+    assert "uploads/t/y" in keys
+
+
 def at_schedule(
     clients: Clients, stack: LocalStack, *, group: str, seconds: int = 3600
 ) -> dict[str, object]:
