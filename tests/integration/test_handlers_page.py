@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from sayso.domain.errors import ServiceUnavailableError
+from sayso.domain.errors import PermanentError, ServiceUnavailableError
 from sayso.domain.transitions import FormStatus
 from support.functions import DOMAIN, Answer, Functions
 
@@ -344,3 +344,23 @@ def test_an_answer_is_kept_when_the_queue_is_down() -> None:
 
     assert functions.post_form(token, **ANSWER).status == 303
     assert status_of(functions, token) is FormStatus.SUBMITTED
+
+
+def test_a_bad_answer_to_a_closed_question_is_told_how_it_ended() -> None:
+    functions, token = asked()
+    functions.post_form(token, **ANSWER)
+
+    page = functions.call("POST", f"/form/{token}", key=None, body="{}", headers={})
+
+    assert page.status == 409
+    assert "Error:" not in page.body
+
+
+def test_a_stored_form_that_cannot_be_read_is_a_page_that_says_nothing() -> None:
+    functions, token = asked()
+    functions.wiring.faults.fail_next(PermanentError("a place"), operation="query")
+
+    page = get(functions, token)
+
+    assert page.status == 500
+    assert "a place" not in page.body
