@@ -43,6 +43,8 @@ AGENT_NAME: Final = "agent"
 METADATA_KEY: Final = "sayso"
 """Key in a tool's metadata: ``{"retry": "never"}``, or ``False`` for a pure tool without record."""
 
+MAX_CALL_ID_BYTES: Final = 256
+
 Config = dict[str, Any]
 
 
@@ -152,7 +154,7 @@ def _request(
                 kind=OperationKind.TOOL,
                 name=name,
                 digest=_digest([tool_name, arguments]),
-                tool_call_id=ctx.tool_call_id,
+                tool_call_id=_bounded(ctx.tool_call_id),
                 max_starts=1 if config.get("retry") == "never" else MAX_STARTS,
             )
         case ToolsetValidateToolArgumentsId():
@@ -161,13 +163,20 @@ def _request(
                 kind=OperationKind.OTHER,
                 name=name,
                 digest=_digest([tool_name, arguments]),
-                tool_call_id=ctx.tool_call_id,
+                tool_call_id=_bounded(ctx.tool_call_id),
             )
         case ModelRequestId():
             digest = _digest(_essence(cache_key[1]))
             return Request(kind=OperationKind.MODEL, name=name, digest=digest)
         case _:  # the union grows; an unknown kind is guarded by its name and order alone
             return Request(kind=OperationKind.OTHER, name=name, digest="")
+
+
+def _bounded(tool_call_id: str) -> str:
+    """Shorten an id that would not fit into the key of a record; a model may send any."""
+    if len(tool_call_id.encode()) <= MAX_CALL_ID_BYTES:
+        return tool_call_id
+    return hashlib.sha256(tool_call_id.encode()).hexdigest()
 
 
 def _essence(messages: Sequence[ModelMessage]) -> list[list[Any]]:

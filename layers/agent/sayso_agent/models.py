@@ -60,11 +60,15 @@ class Models:
         Raises:
             ModelConfigError: The provider is unknown, or its credentials do not fit.
         """
-        name = self._provider_name(config)
+        name = self.provider_name(config)
         return _provider(self._providers[name])(self.spec(name, config), self._outgoing)
 
-    def _provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
-        """Return the last part of the name, which clients may spell as the path of a plugin."""
+    def provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
+        """Return the last part of the name, which clients may spell as the path of a plugin.
+
+        Raises:
+            ModelConfigError: There is no such provider here.
+        """
         name = (config.model_provider or config.plugin_id).rpartition("/")[2]
         if name in self._providers:
             return name

@@ -14,6 +14,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from sayso.domain.errors import SnapshotRefusedError
 from sayso_agent.compositor import compose
 from sayso_agent.failures import failure
+from sayso_agent.layers.plugin_llm import DifyPluginLLMLayer
 from sayso_agent.layers.registry import BUILT_IN, FOR_TESTS, build_registry, installed_types
 from sayso_agent.models import Models
 from sayso_agent.outgoing import Outgoing
@@ -59,6 +60,8 @@ class PydanticAgentRunner:
             request = RunRequest.model_validate(work.request)
             composition = compose(request.with_snapshot(state.session_snapshot()), self._registry)
             offered = {tool.name for tool in composition.tools()}
+            if (llm := composition.first(DifyPluginLLMLayer)) is not None:
+                self._models.provider_name(llm.config)
         except Exception as error:
             message = f"this code cannot build the run's layers: {failure(error).error}"
             raise SnapshotRefusedError(message) from error

@@ -275,6 +275,14 @@ def test_a_call_id_that_is_used_again_is_another_operation() -> None:
     assert result.output == '[{"changed": "y", "key": "run-1:c#2"}]'
 
 
+def test_a_call_id_of_any_length_has_a_short_key() -> None:
+    turns = [calls(("c" * 5000, "change", {"what": "x"})), text("Done.")]
+    run = scenario(turns=turns)
+
+    assert isinstance(run.finish(), Finished)
+    assert max(len(key) for key in run.stores[0].records) < 200
+
+
 def test_operation_names_never_change() -> None:
     """They are stored; another name would do everything again in runs that are under way."""
     run = scenario()

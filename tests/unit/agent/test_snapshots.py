@@ -175,6 +175,14 @@ def test_code_that_lacks_a_layer_type_refuses() -> None:
         older.check(work)
 
 
+def test_code_that_lacks_the_model_provider_refuses() -> None:
+    work = work_on(CREATE, segment=2, snapshot=paused().snapshot, answers=ANSWERS)
+    other = runner_of_tests(scripted=False)
+
+    with pytest.raises(SnapshotRefusedError, match="unknown model provider 'scripted'"):
+        other.check(work)
+
+
 def test_code_that_does_not_offer_the_tool_refuses() -> None:
     create = usual([ask()])
     snapshot = paused(create).snapshot
