@@ -86,7 +86,8 @@ class Api:
         finally:
             connection.close()
         if response.status != expect:
-            raise LocalStackError(f"{method} {path} answered {response.status}: {text[:300]}")
+            said = f"{method} {path} answered {response.status}: {text[:300]}"
+            raise LocalStackError(f"{said}; see {self._stack.log}")
         answer: JsonValue = json.loads(text)
         return answer
 
