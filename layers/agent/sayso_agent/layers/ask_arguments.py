@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sayso_agent.layers.base import LayerModel
 
@@ -19,45 +19,46 @@ FieldType = Literal["paragraph", "select", "file", "file-list"]
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-_Text = Annotated[str, Field(min_length=1)]
-
 
 def is_identifier(value: str) -> bool:
     """Tell whether a name is an ASCII identifier, as the contract's names must be."""
     return _IDENTIFIER.fullmatch(value) is not None
 
 
+def _identifier(what: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if not is_identifier(value):
+            message = f"{what} must be a valid identifier"
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(check)
+
+
+def _not_blank(what: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if not value.strip():
+            message = f"{what} must not be blank"
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(check)
+
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
 class SelectOption(LayerModel):
     """One choice of a select."""
 
-    value: _Text
-    label: _Text
-
-    @field_validator("value")
-    @classmethod
-    def _value_says_something(cls, value: str) -> str:
-        return _not_blank(value, "select option value")
-
-    @field_validator("label")
-    @classmethod
-    def _label_says_something(cls, value: str) -> str:
-        return _not_blank(value, "select option label")
+    value: Annotated[_Text, _not_blank("select option value")]
+    label: Annotated[_Text, _not_blank("select option label")]
 
 
 class _Field(LayerModel):
-    name: _Text
-    label: _Text
+    name: Annotated[_Text, _identifier("field name")]
+    label: Annotated[_Text, _not_blank("field label")]
     required: bool = False
-
-    @field_validator("name")
-    @classmethod
-    def _name_is_identifier(cls, value: str) -> str:
-        return _identifier(value, "field name")
-
-    @field_validator("label")
-    @classmethod
-    def _label_says_something(cls, value: str) -> str:
-        return _not_blank(value, "field label")
 
 
 class ParagraphField(_Field):
@@ -111,40 +112,20 @@ AskHumanField = Annotated[
 class AskHumanAction(LayerModel):
     """A button."""
 
-    id: _Text
-    label: _Text
+    id: Annotated[_Text, _identifier("action id")]
+    label: Annotated[_Text, _not_blank("action label")]
     style: Literal["default", "primary", "destructive"] = "default"
-
-    @field_validator("id")
-    @classmethod
-    def _id_is_identifier(cls, value: str) -> str:
-        return _identifier(value, "action id")
-
-    @field_validator("label")
-    @classmethod
-    def _label_says_something(cls, value: str) -> str:
-        return _not_blank(value, "action label")
 
 
 class AskHumanToolArgs(LayerModel):
     """What the model may ask."""
 
-    title: str | None = None
-    question: _Text
+    title: Annotated[str, _not_blank("title")] | None = None
+    question: Annotated[_Text, _not_blank("question")]
     markdown: str | None = None
     fields: list[AskHumanField] = Field(default_factory=list)
     actions: list[AskHumanAction] = Field(default_factory=list)
     urgency: Literal["normal", "high"] = "normal"
-
-    @field_validator("title")
-    @classmethod
-    def _title_says_something(cls, value: str | None) -> str | None:
-        return value if value is None else _not_blank(value, "title")
-
-    @field_validator("question")
-    @classmethod
-    def _question_says_something(cls, value: str) -> str:
-        return _not_blank(value, "question")
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> AskHumanToolArgs:
@@ -160,18 +141,8 @@ class AskHumanToolArgs(LayerModel):
 class SelectedAction(LayerModel):
     """The button a person pressed."""
 
-    id: _Text
-    label: _Text
-
-    @field_validator("id")
-    @classmethod
-    def _id_is_identifier(cls, value: str) -> str:
-        return _identifier(value, "selected action id")
-
-    @field_validator("label")
-    @classmethod
-    def _label_says_something(cls, value: str) -> str:
-        return _not_blank(value, "selected action label")
+    id: Annotated[_Text, _identifier("selected action id")]
+    label: Annotated[_Text, _not_blank("selected action label")]
 
 
 class AskHumanToolResult(LayerModel):
@@ -182,20 +153,6 @@ class AskHumanToolResult(LayerModel):
     values: dict[str, Any] = Field(default_factory=dict)
     message: str | None = None
     rendered_content: str | None = None
-
-
-def _not_blank(value: str, what: str) -> str:
-    if not value.strip():
-        message = f"{what} must not be blank"
-        raise ValueError(message)
-    return value
-
-
-def _identifier(value: str, what: str) -> str:
-    if not is_identifier(value):
-        message = f"{what} must be a valid identifier"
-        raise ValueError(message)
-    return value
 
 
 def _first_repeated(values: Iterable[str]) -> str | None:
