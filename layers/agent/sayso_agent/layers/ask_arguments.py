@@ -1,4 +1,4 @@
-"""Arguments and result of the ask-human tool (dify-agent §9.3, §9.7).
+"""Arguments of the ask-human tool (dify-agent §9.3).
 
 The texts of the checks are part of the contract: the model reads them when it has to try again.
 """
@@ -6,7 +6,7 @@ The texts of the checks are part of the contract: the model reads them when it h
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -136,23 +136,6 @@ class AskHumanToolArgs(LayerModel):
             message = f"action id '{action}' must be unique"
             raise ValueError(message)
         return self
-
-
-class SelectedAction(LayerModel):
-    """The button a person pressed."""
-
-    id: Annotated[_Text, _identifier("selected action id")]
-    label: Annotated[_Text, _not_blank("selected action label")]
-
-
-class AskHumanToolResult(LayerModel):
-    """What the model reads of the answer. Protocol runs pass any value on unchecked (§9.6)."""
-
-    status: Literal["submitted", "timeout", "cancelled", "unavailable"]
-    action: SelectedAction | None = None
-    values: dict[str, Any] = Field(default_factory=dict)
-    message: str | None = None
-    rendered_content: str | None = None
 
 
 def _first_repeated(values: Iterable[str]) -> str | None:
