@@ -39,6 +39,14 @@ def test_put_that_meets_another_on_its_way_is_tried_again(
     objects: S3ObjectStore, s3: Stubber
 ) -> None:
     s3.add_client_error("put_object", "ConditionalRequestConflict", http_status_code=409)
+    s3.add_client_error("put_object", "PreconditionFailed", http_status_code=412)
+
+    objects.put_once("k", b"x")
+
+
+def test_put_that_keeps_meeting_another_is_given_back(objects: S3ObjectStore, s3: Stubber) -> None:
+    for _ in range(4):
+        s3.add_client_error("put_object", "ConditionalRequestConflict", http_status_code=409)
 
     with pytest.raises(ThrottledError):
         objects.put_once("k", b"x")

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sayso.aws.errors import code_of, to_domain, translated
-from sayso.domain.errors import PermanentError, ServiceUnavailableError
+from sayso.domain.errors import PermanentError, ServiceUnavailableError, ThrottledError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
+
+
+_TRIES = 4
+"""Puts of one object; each takes a round trip, in which the other put ends."""
 
 
 class S3ObjectStore:
@@ -25,13 +29,21 @@ class S3ObjectStore:
     def put_once(self, key: str, data: bytes) -> None:
         """Store bytes; where an object stands already, it is the same one and that is success.
 
-        Source: S3 user guide, "conditional writes": 412 when the key exists.
+        Source: S3 user guide, "conditional writes": 412 when the key exists, 409 while another
+        put of it is under way, whose outcome is still open.
         """
-        try:
-            self._client.put_object(Bucket=self._bucket, Key=key, Body=data, IfNoneMatch="*")
-        except (ClientError, BotoCoreError) as error:
-            if not _is(error, "PreconditionFailed"):
-                raise to_domain(error) from error
+        for _ in range(_TRIES):
+            try:
+                self._client.put_object(Bucket=self._bucket, Key=key, Body=data, IfNoneMatch="*")
+            except (ClientError, BotoCoreError) as error:
+                if _is(error, "PreconditionFailed"):
+                    return
+                if not _is(error, "ConditionalRequestConflict"):
+                    raise to_domain(error) from error
+            else:
+                return
+        message = "another put of the same object kept being under way"
+        raise ThrottledError(message)
 
     def get(self, key: str) -> bytes | None:
         """Return the bytes, or None."""
