@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -118,6 +119,19 @@ def test_after_a_cancel_intent_no_tool_starts_and_nobody_is_asked(write: str) ->
 
     with pytest.raises(CancelSeen):
         writes_of_a_worker(world)[write](run)
+
+
+def test_events_are_never_overwritten_by_a_worker_that_lost_count() -> None:
+    world = World()
+    run = held(world)
+    journal, now = world.context.stores.journal, world.clock.now()
+    journal.record(run, OPERATION, 1, {"value": 1}, [EVENT], now)
+    other = replace(OPERATION, tool_call_id="c2")
+
+    with pytest.raises(LeaseLost):
+        journal.record(run, other, 1, {"value": 2}, [EVENT], now)
+
+    assert len(world.events(run.id)) == 2
 
 
 def test_the_first_cancel_intent_stands() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sayso.domain.errors import ConditionFailedError
 from sayso.domain.run import ObjectRef
 from sayso.domain.segment import JOURNAL_VERSION, OperationRecord
-from sayso.ports import Check, Put, Update, Write
+from sayso.ports import Check, Equals, Put, Update, Write
 from sayso.store.codec import digest_of, pack, to_json, unpack
 from sayso.store.keys import journal_prefix, run_key, run_pk
 from sayso.store.run_codec import record_from_item
@@ -86,7 +86,7 @@ class JournalStore:
         update = Update(
             key=run_key(run.id),
             set={"last_event": run.last_event + len(events), "deaths": 0},
-            when=self._runs.still_held(run),
+            when=(*self._runs.still_held(run), Equals("last_event", run.last_event)),
         )
         puts = self._events.puts(run, events, now, ttl)
         self._commit(run, [update, Put(item=item), *puts])

@@ -74,8 +74,10 @@ class LeasedRun:
         try:
             return await asyncio.to_thread(write)
         except RetryableError as error:
+            # It may have landed: what we know of the run is no longer sure, so write nothing more.
             message = f"the journal of run {self.run.id!r} cannot be written now"
-            raise JournalUnavailable(message) from error
+            self.stop = JournalUnavailable(message)
+            raise self.stop from error
 
     async def keep(self, work: asyncio.Task[Any]) -> None:
         """Renew the lease until cancelled; interrupt the work when it is lost or to be cancelled.
