@@ -5,32 +5,23 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from e2e.waiting import PATIENCE_SECONDS, eventually
+from e2e.records import Records
+from e2e.waiting import eventually
 from e2e.web import Reply, Request
-from sayso.aws.credentials import PlainVault
-from sayso.aws.objects import S3ObjectStore
 from sayso.aws.secrets import CachedSecret, SecretLinks
-from sayso.aws.table import DynamoTable
 from sayso.domain.ids import RunId
 from sayso.domain.links import Link
 from sayso.domain.transitions import RunStatus
-from sayso.store.keys import AUDIT, form_pk
-from sayso.store.stores import open_stores
-from sayso.system import RandomIds
 from sayso_local.api import form_link
 from sayso_local.clients import Clients
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from sayso.domain.form import Form
-    from sayso.domain.run import Run
-    from sayso.ports import Item
-    from sayso.store.stores import Stores
     from sayso_local.stack import LocalStack
 
 Json = dict[str, Any]
@@ -97,7 +88,7 @@ class Stage:
 
     def output(self, run_id: RunId) -> str:
         """Wait until a run ends, and return what it ended with; it must have succeeded."""
-        self.wait_until(run_id, RunStatus.SUCCEEDED)
+        self.records.wait_until(run_id, RunStatus.SUCCEEDED)
         last = self.events(run_id)[-1]
         assert last["type"] == "run_succeeded", last
         return json.dumps(last["data"]["output"], ensure_ascii=False)
@@ -131,45 +122,10 @@ class Stage:
         return Clients(self.stack.endpoint_url)
 
     @cached_property
-    def stores(self) -> Stores:
-        """The table and the bucket of the stack."""
+    def records(self) -> Records:
+        """The table and the bucket."""
         outputs = self.stack.deployment.outputs
-        return open_stores(
-            DynamoTable(self.clients.dynamodb, outputs["TableName"]),
-            S3ObjectStore(self.clients.s3, outputs["BucketName"]),
-            RandomIds(),
-            PlainVault(),
-            retention=timedelta(days=3),
-        )
-
-    def run(self, run_id: RunId) -> Run:
-        """Return the record of a run."""
-        run = self.stores.runs.get(run_id)
-        assert run is not None
-        return run
-
-    def wait_until(
-        self, run_id: RunId, status: RunStatus, *, seconds: float = PATIENCE_SECONDS
-    ) -> Run:
-        """Wait until a run has a status; another end than that is no use waiting for."""
-
-        def look() -> Run | None:
-            run = self.run(run_id)
-            assert run.status is status or not run.status.is_final, f"{run.status}: {run.error}"
-            return run if run.status is status else None
-
-        return eventually(f"run {run_id} to be {status}", look, seconds=seconds)
-
-    def forms(self, run_id: RunId) -> list[Form]:
-        """Return all forms of a run, in the order they were asked."""
-        return list(self._forms(run_id))
-
-    def _forms(self, run_id: RunId) -> Iterator[Form]:
-        for pause in self.stores.runs.pauses(run_id):
-            for form_id in pause.forms.values():
-                form = self.stores.forms.get(form_id)
-                assert form is not None
-                yield form
+        return Records(self.clients, outputs["TableName"], outputs["BucketName"])
 
     def link_to(self, form: Form, *, recipient: int = 1) -> str:
         """Return the link of a recipient, as it stands in the mail."""
@@ -177,21 +133,6 @@ class Stage:
         links = SecretLinks(CachedSecret(self.clients.secretsmanager, secret))
         token = links.sign(Link(form_id=form.id, recipient=recipient, revision=1))
         return f"{self.stack.url}/form/{token}"
-
-    def audit(self, form: Form) -> list[str]:
-        """Return what the history of a form says happened."""
-        entries = self.stores.table.query(form_pk(form.id), prefix=AUDIT)
-        return [str(entry["what"]) for entry in entries]
-
-    def items(self) -> list[Item]:
-        """Return the keys and the content of everything in the table but the limiter's counters."""
-        found: list[Item] = []
-        pages = self.clients.dynamodb.get_paginator("scan").paginate(
-            TableName=self.stack.deployment.outputs["TableName"]
-        )
-        for page in pages:
-            found += [item for item in page["Items"] if not item["pk"]["S"].startswith("RATE#")]
-        return found
 
     # ---- What the platform does
 

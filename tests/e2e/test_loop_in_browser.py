@@ -173,5 +173,5 @@ def test_who_answers_second_sees_the_first_decision_and_gets_the_own_text_back(
         expect(other.get_by_text(unheard)).to_be_visible()
         expect(other.get_by_text(said)).to_have_count(0)
     check_run_goes_on_with(stage, run_id, said)
-    stage.wait_until(run_id, RunStatus.SUCCEEDED)
+    stage.records.wait_until(run_id, RunStatus.SUCCEEDED)
     assert unheard not in stage.output(run_id)

@@ -97,7 +97,7 @@ def links(stage: Stage) -> Links:
     assert answered.status == 303
     assert stage.call("POST", f"/runs/{cancelled.run_id}/cancel", {}).status == 200
     expired = asked(stage, expiring)
-    stage.wait_until(expiring, RunStatus.SUCCEEDED)
+    stage.records.wait_until(expiring, RunStatus.SUCCEEDED)
     return Links(
         open=stage.link_to(waiting),
         decided=link,
@@ -116,7 +116,7 @@ def start(stage: Stage, **policy: Any) -> RunId:
 
 def asked(stage: Stage, run_id: RunId) -> Form:
     """Wait until the run has asked."""
-    (form,) = eventually("the run to ask", lambda: stage.forms(run_id))
+    (form,) = eventually("the run to ask", lambda: stage.records.forms(run_id))
     return form
 
 
