@@ -194,13 +194,24 @@ class World:
 
     # --- what people and programs do ---
 
-    def create(self, human_input: dict[str, Any] | None = MAIL_POLICY, **request: Any) -> RunId:
+    def create(
+        self,
+        human_input: dict[str, Any] | None = MAIL_POLICY,
+        *,
+        key: ApiKey = KEY,
+        idempotency_key: str = "",
+        **request: Any,
+    ) -> RunId:
         """Create a run; ``human_input`` None makes it a protocol run."""
         policy = None if human_input is None else HumanInputPolicy.model_validate(human_input)
         command = CreateRun(
-            key=KEY, request=REQUEST | request, policy=policy, base_url="https://sayso.test"
+            key=key,
+            request=REQUEST | request,
+            policy=policy,
+            base_url="https://sayso.test",
+            idempotency_key=idempotency_key,
         )
-        return create_run(command, self.context, self.defaults).id
+        return create_run(command, self.context, self.defaults)
 
     def submit(
         self, form: Form, action: str = "approve", recipient: int = 1, **values: str

@@ -79,6 +79,14 @@ class MovedOnError(ConflictError):
     """A record changed between reading and writing. Whoever reads it again may succeed."""
 
 
+class IdempotencyMismatchError(ConflictError):
+    """An idempotency key came again with another request. The caller takes a new key."""
+
+    def __init__(self) -> None:
+        """Say so without the key, which may be anything."""
+        super().__init__("the idempotency key was used for another request in the last 24 hours")
+
+
 class RunFinishedError(ConflictError):
     """A cancel came after the run's end; ``status`` says which."""
 

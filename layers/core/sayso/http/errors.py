@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from sayso.domain.errors import (
     AppError,
     AuthenticationError,
     CallerError,
+    IdempotencyMismatchError,
     PermanentError,
     RetryableError,
+    TooManyRequestsError,
     ValidationError,
 )
 from sayso.http.invalid import InvalidRequestError, entry_of
@@ -30,14 +33,14 @@ WWW_AUTHENTICATE: Final = {"WWW-Authenticate": "Bearer"}
 def run_api_error(error: AppError) -> HttpResponse:
     """Return the answer for an error of a use case, as the run API words it."""
     match error:
-        case InvalidRequestError():
-            return _detail(422, error.entries)
+        case ValidationError() | IdempotencyMismatchError():
+            return _detail(422, _entries(error))
         case BodyTooLargeError():
             return _detail(413, str(error))
-        case ValidationError():
-            return _detail(422, _policy_entries(error))
         case AuthenticationError():
             return _detail(401, error.detail, WWW_AUTHENTICATE)
+        case TooManyRequestsError():
+            return _overloaded(error)
         case PermanentError():
             return internal_error()
         case _:
@@ -51,6 +54,12 @@ def _expected(error: AppError) -> HttpResponse:
     if isinstance(error, CallerError):
         return _detail(status, str(error))
     return internal_error()
+
+
+def _overloaded(error: TooManyRequestsError) -> HttpResponse:
+    """Return 503 where 429 would be meant: clients of the run API give up on 429 (§5.2, §18.6)."""
+    seconds = math.ceil(error.retry_after.total_seconds())
+    return _detail(_UNAVAILABLE, str(error), {"Retry-After": str(seconds)})
 
 
 def retry_headers() -> Mapping[str, str]:
@@ -67,12 +76,18 @@ def _detail(status: int, detail: object, headers: Mapping[str, str] | None = Non
     return json_response(status, {"detail": detail}, headers)
 
 
-def _policy_entries(error: ValidationError) -> list[dict[str, Any]]:
-    """Return entries for what only the use case could see: a policy that reaches nobody."""
-    return [
-        entry_of("value_error", ["body", "human_input", issue.field], issue.message, None)
-        for issue in error.issues
-    ] or [entry_of("value_error", ["body"], str(error), None)]
+def _entries(error: ValidationError | IdempotencyMismatchError) -> list[dict[str, Any]]:
+    """Return the entries of a 422, also for what only the use case could see."""
+    match error:
+        case InvalidRequestError():
+            return error.entries
+        case IdempotencyMismatchError():
+            return [entry_of("value_error", ["body", "idempotency_key"], str(error), None)]
+        case _:
+            return [
+                entry_of("value_error", ["body", "human_input", issue.field], issue.message, None)
+                for issue in error.issues
+            ] or [entry_of("value_error", ["body"], str(error), None)]
 
 
 def log_refusal(error: AppError, route: str) -> None:

@@ -44,6 +44,9 @@ CATALOGUE: Final[Mapping[type[errors.AppError], Problem]] = MappingProxyType(
         errors.NotAllowedError: Problem(slug="not-allowed", title="Not allowed", status=403),
         errors.ConflictError: Problem(slug="conflict", title="Conflict", status=409),
         errors.MovedOnError: Problem(slug="moved-on", title="Try again", status=503),
+        errors.IdempotencyMismatchError: Problem(
+            slug="idempotency-mismatch", title="Idempotency key used before", status=422
+        ),
         errors.RunFinishedError: Problem(slug="run-finished", title="Run finished", status=409),
         errors.FormClosedError: Problem(slug="form-closed", title="Form closed", status=412),
         errors.ContentChangedError: Problem(

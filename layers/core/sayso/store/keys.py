@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import TYPE_CHECKING
 
 from sayso.ports import Key
 
 if TYPE_CHECKING:
-    from sayso.domain.ids import FormId, PauseId, RunId
+    from sayso.domain.ids import FormId, PauseId, RunId, TenantId
 
 DUE_SHARDS = 8
 """Shards of the due-index; one key takes 1,000 writes a second (DynamoDB limit)."""
@@ -76,6 +77,12 @@ def recipient_key(form_id: FormId, number: int) -> Key:
 def audit_key(pk: str, number: int) -> Key:
     """Return the key of an audit entry."""
     return Key(pk, f"{AUDIT}{number:06d}")
+
+
+def claim_key(tenant: TenantId, idempotency_key: str) -> Key:
+    """Return the key under which a tenant's idempotency key is claimed; it may be any text."""
+    digest = hashlib.sha256(idempotency_key.encode()).hexdigest()
+    return Key(f"IDEM#{tenant}#{digest}", "IDEM")
 
 
 def shard_of(identity: str) -> int:

@@ -53,14 +53,30 @@ class RunStore:
         """Return the epoch second after which the table may drop items of a run."""
         return int((run.deadline + self._retention + NET).timestamp())
 
-    def create(self, run: Run, events: Sequence[EventDraft], more: Sequence[Item]) -> Run:
-        """Write a new run with its first events and the items beside it, in one transaction."""
+    def create(
+        self,
+        run: Run,
+        events: Sequence[EventDraft],
+        more: Sequence[Item],
+        also: Sequence[Write] = (),
+    ) -> Run:
+        """Write a new run with its first events and what belongs to it, in one transaction.
+
+        Args:
+            run: The new run.
+            events: Its first events.
+            more: Items beside it, new like the run.
+            also: Writes with conditions of their own.
+
+        Raises:
+            ConditionFailedError: A condition of ``also`` does not hold.
+        """
         ttl = self.ttl(run)
         puts = self._events.puts(run, events, run.created_at, ttl)
         run = replace(run, last_event=run.last_event + len(events))
         items = [run_item(run), *more]
         writes = [Put(item=item | {"ttl": ttl}, when=(Missing("pk"),)) for item in items]
-        self._committer.transact([*writes, *puts])
+        self._committer.transact([*writes, *puts, *also])
         return run
 
     def get(self, run_id: RunId) -> Run | None:

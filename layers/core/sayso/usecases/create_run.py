@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.errors import FieldIssue, ValidationError
+from sayso.domain.errors import (
+    ConditionFailedError,
+    FieldIssue,
+    IdempotencyMismatchError,
+    ValidationError,
+)
 from sayso.domain.policy import EmailMethod, HumanInputPolicy
-from sayso.domain.requests import METADATA_POLICY
+from sayso.domain.requests import METADATA_POLICY, split_credentials
 from sayso.domain.run import EventDraft, Face, Run
 from sayso.domain.transitions import RunStatus
+from sayso.store.claims import Claim, standing_claim
+from sayso.store.codec import digest_of, to_json
+from sayso.store.limiter import TableRateLimiter
 from sayso.store.runs import UNTOLD_AFTER
 from sayso.usecases.context import tell
 
@@ -18,7 +26,11 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from sayso.domain.access import ApiKey
+    from sayso.domain.ids import RunId
     from sayso.usecases.context import Context
+
+RUNS_PER_MINUTE = "runs_per_minute"
+"""Name of the limit in the record of an API key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +44,8 @@ class CreateRun:
     """The policy of a managed run, None for a protocol run."""
     base_url: str
     trace_id: str = ""
+    idempotency_key: str = ""
+    """Text under which the same request is carried out once; empty: none was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,26 +58,53 @@ class MailDefaults:
     run_timeout: timedelta
 
 
-def create_run(command: CreateRun, context: Context, defaults: MailDefaults) -> Run:
-    """Store a new run and ask for its first segment.
+def create_run(command: CreateRun, context: Context, defaults: MailDefaults) -> RunId:
+    """Store a new run, ask for its first segment and return its id.
 
-    The answer is the same when the queue is down: the sweep asks again.
+    The answer is the same when the queue is down: the sweep asks again. With an idempotency key the
+    same request again gets the first run, whoever of two at once is faster.
 
     Raises:
         ValidationError: The policy reaches nobody.
+        IdempotencyMismatchError: The key came with another request before.
+        TooManyRequestsError: The API key's own limit is reached.
         RetryableError: The run was perhaps not stored; the caller may try again.
     """
-    policy = command.policy
-    if policy is not None:
-        _check_reachable(policy, defaults)
-    now = context.clock.now()
-    run_id = context.ids.run_id()
-    request = dict(command.request)
-    if policy is not None:
-        request["human_input"] = policy.model_dump(mode="json")
-    items, where = context.stores.requests.prepare(command.key.tenant, run_id, request)
-    run = Run(
-        id=run_id,
+    if command.policy is not None:
+        _check_reachable(command.policy, defaults)
+    if limit := command.key.limits.get(RUNS_PER_MINUTE):
+        limiter = TableRateLimiter(context.stores.table, context.clock, limit=limit)
+        limiter.count("runs", f"{command.key.tenant}/{command.key.id}")
+    claim = _claim(command) if command.idempotency_key else None
+    run = _new_run(command, context, defaults)
+    try:
+        _store(run, command, claim, context)
+    except ConditionFailedError as error:
+        if claim is None or (standing := standing_claim(error)) is None:
+            raise
+        if standing.request_digest != claim.request_digest:
+            raise IdempotencyMismatchError from error
+        context.report("run_repeated", run_id=standing.run_id)
+        return standing.run_id
+    tell(context, lambda: context.queue.start(run.id), run_id=run.id)
+    context.report("run_created", run_id=run.id)
+    return run.id
+
+
+def _claim(command: CreateRun) -> Claim:
+    """Return the claim of a request; other credentials make no other request, keys are renewed."""
+    plain, _ = split_credentials(command.request)
+    return Claim(
+        tenant=command.key.tenant,
+        key=command.idempotency_key,
+        request_digest=digest_of(to_json(plain).encode()),
+    )
+
+
+def _new_run(command: CreateRun, context: Context, defaults: MailDefaults) -> Run:
+    policy, now = command.policy, context.clock.now()
+    return Run(
+        id=context.ids.run_id(),
         tenant=command.key.tenant,
         app=command.key.app,
         face=Face.PROTOCOL if policy is None else Face.MANAGED,
@@ -75,14 +116,22 @@ def create_run(command: CreateRun, context: Context, defaults: MailDefaults) -> 
         title=policy.title if policy else "",
         asked_by=(policy.asked_by if policy else "") or command.key.app,
         trace_id=command.trace_id,
-        request=where,
         not_before=policy.not_before if policy else None,
         due_at=now + UNTOLD_AFTER,
     )
-    run = context.stores.runs.create(run, [EventDraft(type="run_started", data={})], items)
-    tell(context, lambda: context.queue.start(run_id), run_id=run_id)
-    context.report("run_created", run_id=run_id)
-    return run
+
+
+def _store(run: Run, command: CreateRun, claim: Claim | None, context: Context) -> None:
+    request = dict(command.request)
+    if command.policy is not None:
+        request["human_input"] = command.policy.model_dump(mode="json")
+    items, where = context.stores.requests.prepare(run.tenant, run.id, request)
+    context.stores.runs.create(
+        replace(run, request=where),
+        [EventDraft(type="run_started", data={})],
+        items,
+        also=[claim.put(run.id, run.created_at)] if claim else (),
+    )
 
 
 def requested_policy(request: Mapping[str, Any], key: ApiKey) -> Mapping[str, Any] | None:
