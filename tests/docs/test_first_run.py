@@ -11,6 +11,7 @@ import pytest
 
 from docs.pages import README, Block, blocks_of
 from sayso_local import browser
+from sayso_local.api import ENDED, Api, wait_for
 
 if TYPE_CHECKING:
     from sayso_local.stack import LocalStack
@@ -55,7 +56,8 @@ def test_the_first_run_of_the_readme_ends_with_what_a_person_decided(
     link = found.removeprefix('"form_url":"').removesuffix('"')
     form = browser.read_form(browser.open_page(link))
     browser.post(link, form, browser.fill(form, text=NOTE, button="deploy"))
-    ended = _paste(here, f"RUN={run_id}", "sleep 1", look)
+    wait_for("the run to end", lambda: Api(local_stack).status(run_id) in ENDED or None)
+    ended = _paste(here, f"RUN={run_id}", look)
 
     assert here != settings
     assert '"output":"A person said:' in ended
