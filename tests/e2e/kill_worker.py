@@ -1,11 +1,12 @@
 """Worker processes that can be killed at any of their writes: a program.
 
-It imports the product once, then reads orders, one JSON object a line, and carries each out in a
-process of its own, forked for it: the code of the deployed functions, their real adapters, on the
-emulator that the environment names. A worker with an order to die kills itself by SIGKILL, right
-before or right after a write to the table; nothing of it runs any further, no handler, no ``finally``.
+It imports the product once, then reads orders, one JSON object a line, and lets a process of its
+own, forked for it, carry each out: one invocation of one function, by the code that is deployed, with
+its real adapters, on the emulator that the environment names. A worker with an order to die kills
+itself by SIGKILL, right before or right after a write to the table; nothing of it runs any further,
+no handler, no ``finally``.
 
-Each order is answered by one line of JSON: ``killed``, and else what the worker returned.
+Each order is answered by one line of JSON: ``killed``, and else what the function returned.
 """
 
 from __future__ import annotations
@@ -28,14 +29,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sayso import bootstrap
 from sayso.aws.clients import Clients
 from sayso.aws_wiring import AwsWiring
-from sayso.domain.access import ApiKey, Role, Surface
-from sayso.domain.ids import AppId, FormId, TenantId
-from sayso.domain.links import Link
-from sayso.domain.policy import HumanInputPolicy
 from sayso.settings import Settings
 from sayso.system import SystemClock
-from sayso.usecases.create_run import CreateRun, MailDefaults, create_run
-from sayso.usecases.submit_form import FormAccess, Submission, submit_form
 from sayso_agent.layers.registry import BUILT_IN, FOR_TESTS, build_registry
 from sayso_agent.models import Models
 from sayso_agent.outgoing import Outgoing
@@ -53,7 +48,6 @@ if TYPE_CHECKING:
 
 CLIENTS = Clients()
 """Made before the forks, which is quicker; none has a connection then."""
-KEY = ApiKey(id="k", tenant=TenantId("t"), app=AppId("a"), role=Role.ADMIN)
 LONG_SECONDS = 900.0
 MILLISECONDS = 1000
 
@@ -193,67 +187,29 @@ class Worker:
         self._fate = Fate(kill_at=order.get("kill_at", 0))
         settings = Settings.from_environment(os.environ)
         clock = LaterClock(timedelta(seconds=order.get("later_seconds", 0)))
-        self._wiring = FatalWiring(settings, self._fate, clock)
-        bootstrap.use(self._wiring)
+        bootstrap.use(FatalWiring(settings, self._fate, clock))
         models = CountedModels(Path(order.get("effects", os.devnull)))
         registry = build_registry([*BUILT_IN, *FOR_TESTS])
-        self._resume = bootstrap.resume(PydanticAgentRunner(registry=registry, models=models))
-        self._sweep = bootstrap.timeout_sweep()
+        self._functions = {
+            "create_run": bootstrap.create_run(),
+            "resume": bootstrap.resume(PydanticAgentRunner(registry=registry, models=models)),
+            "submit_form": bootstrap.submit_form(),
+            "timeout_sweep": bootstrap.timeout_sweep(),
+        }
 
     def work(self) -> dict[str, Any]:
-        """Do what the order says, and return what the platform learns of it."""
-        answer: dict[str, Any] = {}
-        match self._order["do"]:
-            case "create":
-                answer["run_id"] = self._create()
-            case "message":
-                answer["failed"] = self._handle()
-            case "answer":
-                self._answer()
-            case _:
-                self._sweep({}, self._invocation)
-        return {"writes": self._fate.writes, **answer}
-
-    @property
-    def _invocation(self) -> Invocation:
-        return Invocation(
+        """Let the function handle the event; a raised error is told, as the platform tells it."""
+        invocation = Invocation(
             fate=self._fate,
             seconds=self._order.get("seconds", LONG_SECONDS),
             seconds_per_write=self._order.get("seconds_per_write", 0),
         )
-
-    def _create(self) -> str:
-        request = self._order["request"]
-        command = CreateRun(
-            key=KEY,
-            request=request,
-            policy=HumanInputPolicy.model_validate(request["human_input"]),
-            base_url="https://sayso.test",
-        )
-        defaults = MailDefaults(can_mail=False, approvers=(), run_timeout=timedelta(days=7))
-        return create_run(command, self._wiring.context, defaults).id
-
-    def _handle(self) -> bool:
-        """Give a message to the function ``resume``, and return whether it is to come again."""
-        record = {
-            "messageId": "1",
-            "body": json.dumps(self._order["body"]),
-            "eventSource": "aws:sqs",
-            "attributes": {},
-            "messageAttributes": {},
-        }
+        function = self._functions[self._order["function"]]
         try:
-            self._resume({"Records": [record]}, self._invocation)
-        except Exception:  # noqa: BLE001 - as the platform: whatever it is, the message comes again
-            return True
-        return False
-
-    def _answer(self) -> None:
-        links = self._wiring.links
-        link = Link(form_id=FormId(self._order["form_id"]), recipient=1, revision=1)
-        access = FormAccess(token=links.sign(link), surface=Surface.PAGE)
-        submission = Submission(action="approve", values=self._order["values"])
-        submit_form(access, submission, self._wiring.context, links, None)
+            returned = function(self._order["event"], invocation)
+        except Exception as error:  # noqa: BLE001 - as the platform does
+            return {"error": type(error).__name__}
+        return {"returned": returned, "writes": self._fate.writes}
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ QUESTION: Json = {
     ],
 }
 ACTIONS = ("approve", "refuse")
+MODEL_KEY = "sk-of-these-tests"
 ANSWER_SHOWN = text("The person has decided: {{results}}")
 
 
@@ -53,7 +54,7 @@ def scripted(turns: Sequence[Json], *extra_layers: Json, **members: Any) -> Json
 
 def openai(base_url: str, **members: Any) -> Json:
     """Return a create request whose model is called over HTTP."""
-    credentials = {"openai_api_key": "stub", "openai_api_base": base_url}
+    credentials = {"openai_api_key": MODEL_KEY, "openai_api_base": base_url}
     model = llm([], model_provider="openai", model="stub", credentials=credentials)
     return request(prompt(), HISTORY, CONTEXT, ask_human(), model, **members)
 

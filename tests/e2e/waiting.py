@@ -15,9 +15,13 @@ Found = TypeVar("Found")
 
 
 def eventually(
-    what: str, look: Callable[[], Found | None], *, seconds: float = PATIENCE_SECONDS
+    what: str,
+    look: Callable[[], Found | None],
+    *,
+    seconds: float = PATIENCE_SECONDS,
+    every: float = 0.02,
 ) -> Found:
-    """Return what ``look`` finds, as soon as that is something true.
+    """Return what ``look`` finds, as soon as that is something true; look ``every`` so many seconds.
 
     Raises:
         AssertionError: Nothing came in time.
@@ -26,6 +30,6 @@ def eventually(
     while time.monotonic() < give_up_at:
         if found := look():
             return found
-        time.sleep(0.02)
+        time.sleep(every)
     message = f"waited {seconds:.0f} s in vain for {what}"
     raise AssertionError(message)

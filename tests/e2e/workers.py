@@ -17,8 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from e2e.records import Records
+from e2e.stage import token_of
+from e2e.web import FORM_TYPE
 from sayso.domain.ids import RunId
 from sayso.domain.segment import OperationKind
 from sayso.domain.transitions import FormStatus, RunStatus
@@ -28,8 +31,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
     from e2e.stage import Stage
+    from sayso.domain.form import Form
     from sayso.domain.run import Run
 
 Json = dict[str, Any]
@@ -54,6 +59,11 @@ class Story:
     """Operations that were recorded when the worker died."""
 
     @property
+    def later_seconds(self) -> int:
+        """How much later it is by now for the functions than on the machine's clock."""
+        return self.sweeps * SWEEP_EVERY_SECONDS
+
+    @property
     def performed(self) -> Counter[str]:
         """How often each operation was carried out."""
         lines = self.effects.read_text().splitlines()
@@ -64,22 +74,30 @@ class Platform:
     """Runs one run after another."""
 
     def __init__(
-        self, records: Records, sqs: SQSClient, queues: list[str], nursery: subprocess.Popen[str]
+        self,
+        stage: Stage,
+        records: Records,
+        sqs: SQSClient,
+        queues: list[str],
+        nursery: subprocess.Popen[str],
     ) -> None:
+        self.stage = stage
         self.records = records
         self._sqs = sqs
         self._queues = queues
         self._nursery = nursery
 
-    def order(self, **order: Any) -> Json:
-        """Let one process do something; return what the platform learns of it."""
+    def invoke(self, function: str, event: Json, **how: Any) -> Json:
+        """Let a process of its own handle an event; return what the platform learns of it."""
         assert self._nursery.stdin is not None
         assert self._nursery.stdout is not None
+        order = {"function": function, "event": event, **how}
         self._nursery.stdin.write(json.dumps(order) + "\n")
         self._nursery.stdin.flush()
         line = self._nursery.stdout.readline()
         assert line, "the program that forks workers has ended"
         answer: Json = json.loads(line)
+        assert "error" not in answer, answer
         return answer
 
     def live(self, request: Json, effects: Path, *, kill_at: float = 0, **limits: float) -> Story:
@@ -91,26 +109,43 @@ class Platform:
             kill_at: Writes of all its workers together after which one of them is killed.
             limits: ``seconds`` and ``seconds_per_write`` of each worker.
         """
-        story = Story(RunId(self.order(do="create", request=request)["run_id"]), effects)
+        story = Story(self._create(request), effects)
         for _ in range(MAX_ROUNDS):
             run = self.records.run(story.run_id)
             if run.status.is_final:
                 return story
             if not self._deliver_all(story, kill_at, limits) and not self._answer(run):
                 story.sweeps += 1
-                self.order(do="sweep", later_seconds=story.sweeps * SWEEP_EVERY_SECONDS)
+                self.invoke("timeout_sweep", {}, later_seconds=story.later_seconds)
         message = f"run {story.run_id} does not end"
         raise AssertionError(message)
+
+    def _create(self, request: Json) -> RunId:
+        headers = {"authorization": f"Bearer {self.stage.stack.api_key}"}
+        event = http_event("POST /runs", headers=headers, body=json.dumps(request))
+        answer = self.invoke("create_run", event)["returned"]
+        assert answer["statusCode"] == 202, answer
+        return RunId(json.loads(answer["body"])["run_id"])
+
+    def _submit(self, form: Form, *, comment: str) -> None:
+        event = http_event(
+            "POST /form/{token}",
+            headers={"content-type": FORM_TYPE},
+            body=urlencode({"action": "approve", "reason": "lost", "comment": comment}),
+            token=token_of(self.stage.link_to(form)),
+        )
+        answer = self.invoke("submit_form", event)["returned"]
+        assert answer["statusCode"] == 303, answer
 
     def _deliver_all(self, story: Story, kill_at: float, limits: Json) -> bool:
         """Hand each message to a worker of its own; tell whether there was one."""
         messages = [(queue, message) for queue in self._queues for message in self._receive(queue)]
         for queue, message in messages:
-            ended = self.order(
-                do="message",
-                body=json.loads(message["Body"]),
+            ended = self.invoke(
+                "resume",
+                {"Records": [record_of(message)]},
                 effects=str(story.effects),
-                later_seconds=story.sweeps * SWEEP_EVERY_SECONDS,
+                later_seconds=story.later_seconds,
                 kill_at=0 if story.deaths else max(kill_at - story.writes, 0),
                 **limits,
             )
@@ -120,11 +155,10 @@ class Platform:
                 story.finished_before_death = self.finished(story.run_id)
                 continue
             story.writes += ended["writes"]
-            assert not ended["failed"]
             self._sqs.delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
         return bool(messages)
 
-    def _receive(self, queue: str) -> list[Any]:
+    def _receive(self, queue: str) -> list[MessageTypeDef]:
         received = self._sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)
         return list(received.get("Messages", []))
 
@@ -134,8 +168,7 @@ class Platform:
             return False
         waiting = [form for form in self.records.forms(run.id) if form.status is FormStatus.WAITING]
         for form in waiting:
-            values = {"reason": "lost", "comment": f"to {form.tool_call_id}"}
-            self.order(do="answer", form_id=form.id, values=values)
+            self._submit(form, comment=f"to {form.tool_call_id}")
         return bool(waiting)
 
     def finished(self, run_id: RunId) -> frozenset[str]:
@@ -147,6 +180,36 @@ class Platform:
             [f"model {number + 1}" for number in range(len(models))]
             + [one.operation.tool_call_id for one in tools]
         )
+
+
+def record_of(message: MessageTypeDef) -> Json:
+    """Return a message as a function is given it."""
+    return {
+        "messageId": message["MessageId"],
+        "body": message["Body"],
+        "attributes": {},
+        "messageAttributes": {},
+        "eventSource": "aws:sqs",
+    }
+
+
+def http_event(route: str, *, headers: dict[str, str], body: str, **parameters: str) -> Json:
+    """Return a request as a function is given it (HTTP API, payload format 2.0)."""
+    method, _, path = route.partition(" ")
+    path = path.format(**parameters)
+    http = {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1"}
+    context = {"domainName": "sayso.test", "http": http, "routeKey": route, "stage": "$default"}
+    return {
+        "version": "2.0",
+        "routeKey": route,
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": headers,
+        "pathParameters": parameters,
+        "requestContext": context,
+        "body": body,
+        "isBase64Encoded": False,
+    }
 
 
 @contextmanager
@@ -173,6 +236,7 @@ def open_platform(stage: Stage) -> Iterator[Platform]:
         "SCHEDULE_GROUP": outputs["ScheduleGroupName"],
         "SCHEDULE_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/none",
         "SWEEP_FUNCTION_ARN": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:none",
+        "API_KEY_SECRET_ARN": outputs["ApiKeySecretArn"],
         "TOKEN_KEY_SECRET_ARN": stage.stack.deployment.physical_ids["TokenKeySecret"],
         "SCRIPTED_MODEL": "true",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
@@ -184,7 +248,8 @@ def open_platform(stage: Stage) -> Iterator[Platform]:
         text=True,
         env=environment,
     ) as nursery:
-        yield Platform(Records(clients, name, outputs["BucketName"]), sqs, queues, nursery)
+        records = Records(clients, name, outputs["BucketName"])
+        yield Platform(stage, records, sqs, queues, nursery)
         assert nursery.stdin is not None
         nursery.stdin.close()
         nursery.wait(timeout=30)
