@@ -31,6 +31,7 @@ FULL = {
     "ALLOW_INTERNAL_ADDRESSES": "true",
     "RETENTION_SECONDS": "60",
     "RUN_TIMEOUT_SECONDS": "120",
+    "MAX_ACTIVE_SECONDS": "90",
     "FORM_RATE_LIMIT": "7",
 }
 NEEDED = [one.name for one in VARIABLES if one.default is None]
@@ -63,6 +64,7 @@ def test_every_variable_is_read() -> None:
         allow_internal_addresses=True,
         retention=timedelta(minutes=1),
         run_timeout=timedelta(minutes=2),
+        max_active=timedelta(seconds=90),
         form_rate_limit=7,
     )
 

@@ -10,7 +10,7 @@ from pydantic_ai.durable_exec import replay_scope
 from pydantic_core import to_json, to_jsonable_python
 
 from sayso.domain.run import Face
-from sayso.domain.segment import Asked, Failed, Finished, Question, Usage
+from sayso.domain.segment import Asked, Failed, Finished, Left, Question, Usage
 from sayso_agent.compositor import compose
 from sayso_agent.deps import QuestionLimits, RunDeps
 from sayso_agent.durability import AGENT_NAME, JournalDurability
@@ -100,6 +100,9 @@ class _Segment:
             return self._ended(result)
         except Exception as error:  # noqa: BLE001 - whatever the agent raises ends its run
             return self._failed(error)
+        except BaseException:  # stopped from outside, perhaps for good: readers get what there is
+            self.work.leave(Left(session_snapshot=self._last_snapshot(), usage=self._usage()))
+            raise
 
     async def _run_agent(self) -> AgentRunResult[Any] | None:
         """Return the agent's result, None when the composition has no model to run."""
@@ -247,16 +250,18 @@ class _Segment:
         return snapshot
 
     def _failed(self, error: Exception) -> Failed:
-        try:
-            session_snapshot = self._session_snapshot()
-        except ValueError:  # it is too large, which may be the very error
-            session_snapshot = None
         return replace(
             failure(error),
-            session_snapshot=session_snapshot,
+            session_snapshot=self._last_snapshot(),
             usage=self._usage(),
             events=self.replay.take_pending(),
         )
+
+    def _last_snapshot(self) -> dict[str, Any] | None:
+        try:
+            return self._session_snapshot()
+        except ValueError:  # it is too large, which may be the very error
+            return None
 
     def _usage(self) -> Usage:
         used = self.start.usage

@@ -182,6 +182,7 @@ def resume(agent: AgentRunner) -> Handler:
         agent=agent,
         asking=asking,
         lease=ports.settings.lease,
+        max_active=ports.settings.max_active,
         remaining_seconds=lambda: float("inf"),
     )
 

@@ -55,6 +55,7 @@ VARIABLES = (
     Variable("ALLOW_INTERNAL_ADDRESSES", "whether calls may reach private addresses", "false"),
     Variable("RETENTION_SECONDS", "how long an ended run can be read", "259200"),
     Variable("RUN_TIMEOUT_SECONDS", "how long a run may last by default", "604800"),
+    Variable("MAX_ACTIVE_SECONDS", "how long a run may be worked on, waiting not counted", "3600"),
     Variable("FORM_RATE_LIMIT", "requests of one address to one limiter in 60 seconds", "30"),
 )
 """All variables; the template and the docs are compared with this table."""
@@ -91,6 +92,7 @@ class Settings:
     allow_internal_addresses: bool = False
     retention: timedelta = timedelta(days=3)
     run_timeout: timedelta = timedelta(days=7)
+    max_active: timedelta = timedelta(hours=1)
     form_rate_limit: int = 30
 
     table_name = _Needed("TABLE_NAME")
@@ -124,6 +126,7 @@ class Settings:
             allow_internal_addresses=_flag("ALLOW_INTERNAL_ADDRESSES", text),
             retention=timedelta(seconds=_number("RETENTION_SECONDS", text)),
             run_timeout=timedelta(seconds=_number("RUN_TIMEOUT_SECONDS", text)),
+            max_active=timedelta(seconds=_number("MAX_ACTIVE_SECONDS", text)),
             form_rate_limit=_number("FORM_RATE_LIMIT", text),
         )
 

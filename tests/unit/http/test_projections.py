@@ -42,13 +42,20 @@ def shown(kind: str, data: dict[str, Any], profile: Profile = SAFE) -> dict[str,
 
 
 def test_a_run_has_exactly_five_members() -> None:
-    assert wire_run(RUN) == {
+    assert wire_run(RUN, SAFE) == {
         "run_id": "r",
         "status": "failed",
         "created_at": "2026-07-01T08:00:00.120000Z",
         "updated_at": "2026-07-01T08:00:00.120000Z",
         "error": "boom",
     }
+
+
+def test_who_asks_for_revision_2_sees_the_type_of_the_error() -> None:
+    run = replace(RUN, error_type="agent_run_limit_exceeded")
+
+    assert wire_run(run, R2) == {**wire_run(run, SAFE), "error_type": "agent_run_limit_exceeded"}
+    assert wire_run(RUN, R2)["error_type"] is None
 
 
 def test_an_instant_has_microseconds_even_when_they_are_zero() -> None:

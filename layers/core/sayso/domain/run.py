@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from sayso.domain.transitions import RunStatus
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
     from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
-    from sayso.domain.transitions import RunStatus
 
 Json = Any
 """A JSON value; its shape is somebody else's business."""
@@ -92,12 +93,43 @@ class Run:
     """Where the request lies when it is too large for the table."""
     error: str | None = None
     reason: str | None = None
+    error_type: str | None = None
+    """``agent_run_limit_exceeded`` when a limit ended the run (dify-agent §13)."""
+    active_ms: int = 0
+    """How long workers have been at it, all segments together; waiting does not count."""
     refusal: str | None = None
     """Why resuming was refused; the run stays paused."""
     not_before: datetime | None = None
     tells: int = 0
     """How often the sweep has told again what is still untold."""
     due_at: datetime | None = None
+
+
+_PROTOCOL_STATUS = {
+    RunStatus.PAUSED: RunStatus.RUNNING,
+    RunStatus.EXPIRED: RunStatus.FAILED,
+}
+
+
+def shown_status(run: Run) -> RunStatus:
+    """Return the status that callers are told: of a protocol run the contract's four only."""
+    if run.face is Face.PROTOCOL:
+        return _PROTOCOL_STATUS.get(run.status, run.status)
+    return run.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a run did not succeed."""
+
+    error: str | None = None
+    """For the caller."""
+    reason: str | None = None
+    """Machine-readable (dify-agent §13.2)."""
+    error_type: str | None = None
+
+
+NO_FAILURE = Failure()
 
 
 class PauseReason(StrEnum):

@@ -84,12 +84,37 @@ class SliceEnded(SegmentStop):
     """Time is short: another invocation goes on with this segment."""
 
 
+class ActiveTimeOver(SegmentStop):
+    """Workers have been at the run for as long as they may: it fails (dify-agent §13)."""
+
+
 class JournalUnavailable(SegmentStop):
     """A write failed for now: let the message come again."""
 
 
 class JournalMismatch(SegmentStop):
     """The recorded operation is not the one asked for: the run fails, readably."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the run has used so far, all segments together."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    tool_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What an agent that was stopped leaves behind, for readers of its end."""
+
+    session_snapshot: Mapping[str, Any] | None = None
+    usage: Usage | None = None
+
+
+NOTHING_LEFT = Left()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +141,8 @@ class SegmentWork:
     """Questions this run may still ask."""
     remaining_seconds: Callable[[], float] = lambda: float("inf")
     """Time until the platform stops this worker."""
+    leave: Callable[[Left], None] = lambda _: None
+    """Takes what an agent leaves behind when it is stopped from outside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,16 +154,6 @@ class Question:
     args: Mapping[str, Any]
     """Normalised ``AskHumanToolArgs`` (dify-agent §9.3)."""
     metadata: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What the run has used so far, all segments together."""
-
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    tool_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

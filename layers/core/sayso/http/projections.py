@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sayso.domain.run import Audience, Face
-from sayso.domain.transitions import RunStatus
+from sayso.domain.run import Audience, shown_status
 from sayso.http.cursors import event_id
 
 if TYPE_CHECKING:
@@ -32,12 +31,6 @@ _R2_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     "run_cancelled": frozenset({"session_snapshot", "usage"}),
 }
 """Members that only clients of the second revision know (§14)."""
-
-_PROTOCOL_STATUS: Final = {
-    RunStatus.PAUSED: RunStatus.RUNNING,
-    RunStatus.EXPIRED: RunStatus.FAILED,
-}
-"""A protocol run shows the contract's four only (DESIGN §4)."""
 
 _DELTA: Final = {"part_start": ("part", "content"), "part_delta": ("delta", "content_delta")}
 
@@ -67,19 +60,19 @@ def wire_instant(instant: datetime) -> str:
 
 def wire_status(run: Run) -> str:
     """Return the status that readers of this run are shown."""
-    if run.face is Face.PROTOCOL:
-        return _PROTOCOL_STATUS.get(run.status, run.status).value
-    return run.status.value
+    return shown_status(run).value
 
 
-def wire_run(run: Run) -> dict[str, Any]:
-    """Return a run: exactly five members (§14.3)."""
+def wire_run(run: Run, profile: Profile) -> dict[str, Any]:
+    """Return a run: exactly five members, and ``error_type`` to who asks for it (§1, §14.3)."""
+    extras = {"error_type": run.error_type} if profile.r2 else {}
     return {
         "run_id": run.id,
         "status": wire_status(run),
         "created_at": wire_instant(run.created_at),
         "updated_at": wire_instant(run.updated_at),
         "error": run.error,
+        **extras,
     }
 
 

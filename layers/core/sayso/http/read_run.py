@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.event_handler import Response
 
     from sayso.domain.run import Run
+    from sayso.http.projections import Profile
     from sayso.http.request import HttpRequest
     from sayso.ports import Directory, Links
     from sayso.usecases.context import Context
@@ -47,7 +48,9 @@ def read_run_api(ports: ReadPorts) -> KeyedApi:
 
     @app.route("/runs/<run_id>", method=_READ)
     def status(run_id: str) -> Response[str]:
-        return as_powertools(json_response(200, wire_run(_run(run_id, app.call, ports))))
+        call = app.call
+        run = wire_run(_run(run_id, call, ports), _profile(call))
+        return as_powertools(json_response(200, run))
 
     @app.route("/runs/<run_id>/events", method=_READ)
     def events(run_id: str) -> Response[str]:
@@ -79,10 +82,14 @@ def _run(run_id: str, call: Call, ports: ReadPorts) -> Run:
     return read_run(run_id_of(run_id), call.key.tenant, ports.context)
 
 
+def _profile(call: Call) -> Profile:
+    return profile_of(call.request.listed(HEADER))
+
+
 def _reader(run_id: str, call: Call, ports: ReadPorts) -> EventReader:
     return EventReader(
         run=_run(run_id, call, ports),
-        profile=profile_of(call.request.listed(HEADER)),
+        profile=_profile(call),
         context=ports.context,
         links=ports.links,
     )

@@ -14,8 +14,8 @@ from sayso.domain.segment import JOURNAL_VERSION, OperationRecord
 from sayso.ports import Check, Equals, Put, Update, Write
 from sayso.store.codec import digest_of, pack, to_json, unpack
 from sayso.store.keys import journal_prefix, run_key, run_pk
+from sayso.store.leases import NO_CANCEL, still_held, stop_reason
 from sayso.store.run_codec import record_from_item
-from sayso.store.runs import NO_CANCEL, stop_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ class JournalStore:
             CancelSeen: A cancel was asked for.
             LeaseLost: The run ended or has another owner.
         """
-        check = Check(key=run_key(run.id), when=(*self._runs.still_held(run), NO_CANCEL))
+        check = Check(key=run_key(run.id), when=(*still_held(run), NO_CANCEL))
         item = self._item(run, operation, starts)
         self._commit(run, [check, Put(item=item)])
         return OperationRecord(operation=operation, starts=starts, outcome=None)
@@ -85,8 +85,12 @@ class JournalStore:
         ttl = self._runs.ttl(run)
         update = Update(
             key=run_key(run.id),
-            set={"last_event": run.last_event + len(events), "deaths": 0},
-            when=(*self._runs.still_held(run), Equals("last_event", run.last_event)),
+            set={
+                "last_event": run.last_event + len(events),
+                "deaths": 0,
+                "active_ms": run.active_ms,
+            },
+            when=(*still_held(run), Equals("last_event", run.last_event)),
         )
         puts = self._events.puts(run, events, now, ttl)
         self._commit(run, [update, Put(item=item), *puts])

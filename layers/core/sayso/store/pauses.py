@@ -13,8 +13,8 @@ from sayso.store.codec import to_ms
 from sayso.store.form_codec import content_item, form_item
 from sayso.store.forms import with_first_audit
 from sayso.store.keys import pause_key, run_key
+from sayso.store.leases import NO_CANCEL, lease_attributes, still_held, stop_reason
 from sayso.store.run_codec import pause_item
-from sayso.store.runs import NO_CANCEL, lease_attributes, stop_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class PauseStore:
             tells=0,
             due_at=due_at,
         )
-        when = (*self._runs.still_held(run), NO_CANCEL)
+        when = (*still_held(run), NO_CANCEL)
         writes: list[Write] = [self._runs.update(paused, when)]
         writes.append(Put(item=pause_item(run, pause, ttl), when=(Missing("pk"),)))
         for form, content in forms:

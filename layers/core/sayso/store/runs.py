@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sayso.domain.errors import ConditionFailedError, MovedOnError
-from sayso.domain.segment import CancelSeen, LeaseLost
+from sayso.domain.run import NO_FAILURE, Failure
+from sayso.domain.segment import LeaseLost
 from sayso.domain.transitions import RunStatus, RunTrigger, advance_run, run_sources
 from sayso.ports import Above, AtMost, Condition, Delete, Equals, Missing, OneOf, Put, Update, Write
 from sayso.store.codec import audit_item, split_changes, to_json, to_ms
-from sayso.store.keys import audit_key, credential_key, pause_key, run_key, run_pk, shard_of
+from sayso.store.keys import audit_key, credential_key, pause_key, run_key, run_pk
+from sayso.store.leases import lease_attributes, still_held
 from sayso.store.run_codec import pause_from_item, run_changes, run_from_item, run_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sayso.domain.ids import PauseId, RunId
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 UNTOLD_AFTER = timedelta(seconds=60)
 """How long a message may take before the sweep tells again."""
-LEASE_GRACE = timedelta(seconds=15)
-"""How long after a lease the sweep looks for a successor."""
 NET = timedelta(days=7)
 """What ``ttl`` adds to deadline and retention; it is only a net (DESIGN §3)."""
 
@@ -60,16 +60,10 @@ class RunStore:
         more: Sequence[Item],
         also: Sequence[Write] = (),
     ) -> Run:
-        """Write a new run with its first events and what belongs to it, in one transaction.
-
-        Args:
-            run: The new run.
-            events: Its first events.
-            more: Items beside it, new like the run.
-            also: Writes with conditions of their own.
+        """Write a new run, its first events and new items beside it, in one transaction.
 
         Raises:
-            ConditionFailedError: A condition of ``also`` does not hold.
+            ConditionFailedError: ``also`` has writes with conditions of their own.
         """
         ttl = self.ttl(run)
         puts = self._events.puts(run, events, run.created_at, ttl)
@@ -146,16 +140,9 @@ class RunStore:
         update = Update(
             key=run_key(run.id),
             set=lease_attributes(run.id, owner, until),
-            when=self.still_held(run),
+            when=still_held(run),
         )
-        try:
-            return run_from_item(self._committer.write(update))
-        except ConditionFailedError as error:
-            raise LeaseLost(f"the lease of run {run.id!r} is gone") from error
-
-    def still_held(self, run: Run) -> tuple[Condition, ...]:
-        """Return the conditions under which the worker of this epoch may write."""
-        return (Equals("status", RunStatus.RUNNING), Equals("epoch", run.epoch))
+        return run_from_item(self._under_lease(run, update))
 
     def release(self, run: Run, *, now: datetime) -> None:
         """Give the lease back between two slices, so that the next worker claims at once.
@@ -165,12 +152,15 @@ class RunStore:
         """
         update = Update(
             key=run_key(run.id),
-            set={"due_at": to_ms(now + UNTOLD_AFTER), "due_shard": shard_of(run.id)},
+            set={"active_ms": run.active_ms, "due_at": to_ms(now + UNTOLD_AFTER)},
             remove=("lease_owner", "lease_until"),
-            when=self.still_held(run),
+            when=still_held(run),
         )
+        self._under_lease(run, update)
+
+    def _under_lease(self, run: Run, update: Update) -> Item:
         try:
-            self._committer.write(update)
+            return self._committer.write(update)
         except ConditionFailedError as error:
             raise LeaseLost(f"the lease of run {run.id!r} is gone") from error
 
@@ -181,8 +171,7 @@ class RunStore:
         *,
         now: datetime,
         events: Sequence[EventDraft],
-        error: str | None = None,
-        reason: str | None = None,
+        failure: Failure = NO_FAILURE,
         audit: AuditEntry | None = None,
         closing: Sequence[Write] = (),
         also: tuple[Condition, ...] = (),
@@ -197,8 +186,7 @@ class RunStore:
             trigger: What happened.
             now: The instant of the end.
             events: What is still to be said; the terminal event last.
-            error: For the caller.
-            reason: Machine-readable, dify-agent §13.2.
+            failure: Why it did not succeed.
             audit: What the history says.
             closing: Writes that close the forms.
             also: More conditions on the run.
@@ -212,8 +200,9 @@ class RunStore:
             updated_at=now,
             last_event=run.last_event + len(events),
             audits=audit.number if audit else run.audits,
-            error=error,
-            reason=reason,
+            error=failure.error,
+            reason=failure.reason,
+            error_type=failure.error_type,
             cancel=None,
             due_at=now + self._retention,
             lease=None,
@@ -306,28 +295,3 @@ class RunStore:
 
 def _as_due(due_at: datetime | None) -> Condition:
     return Missing("due_at") if due_at is None else Equals("due_at", to_ms(due_at))
-
-
-def lease_attributes(run_id: RunId, owner: str, until: datetime) -> dict[str, Any]:
-    """Return what a lease sets; the sweep looks for a successor shortly after it ran out."""
-    return {
-        "lease_owner": owner,
-        "lease_until": to_ms(until),
-        "due_at": to_ms(until + LEASE_GRACE),
-        "due_shard": shard_of(run_id),
-    }
-
-
-def stop_reason(run: Run, item: Mapping[str, Any] | None) -> LeaseLost | CancelSeen:
-    """Tell a worker whose write was refused why: cancelled, or no longer the owner."""
-    if (
-        item is not None
-        and item.get("epoch") == run.epoch
-        and item.get("status") == RunStatus.RUNNING
-        and "cancel" in item
-    ):
-        return CancelSeen(f"run {run.id!r} is to be cancelled")
-    return LeaseLost(f"the lease of run {run.id!r} is gone")
-
-
-NO_CANCEL: Condition = Missing("cancel")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import MovedOnError, NotFoundError, RunFinishedError
+from sayso.domain.run import shown_status
 from sayso.domain.transitions import RunStatus, RunTrigger
-from sayso.usecases.ending import end_run, terminal_cancelled
+from sayso.usecases.ending import cancelled, end_run, terminal_cancelled
 
 if TYPE_CHECKING:
     from sayso.domain.ids import RunId, TenantId
@@ -42,7 +43,7 @@ def _cancel(run: Run, intent: CancelIntent, context: Context) -> bool:
     if run.status is RunStatus.CANCELLED or run.cancel is not None:
         return True
     if run.status.is_final:
-        raise RunFinishedError(run.status.value)
+        raise RunFinishedError(shown_status(run).value)
     now = context.clock.now()
     if run.lease is not None and run.lease.until > now:
         context.stores.runs.ask_to_cancel(run, intent, now=now)
@@ -51,7 +52,7 @@ def _cancel(run: Run, intent: CancelIntent, context: Context) -> bool:
             run,
             RunTrigger.CANCEL,
             context,
-            events=[terminal_cancelled(intent)],
-            error=intent.message or intent.reason,
+            events=[terminal_cancelled(intent, run)],
+            failure=cancelled(intent),
         )
     return True

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from sayso.domain.errors import MovedOnError
 from sayso.domain.policy import HumanInputPolicy
-from sayso.domain.run import CancelIntent, EventDraft, Face
-from sayso.domain.segment import Asked, CancelSeen, Failed, Finished, LeaseLost
+from sayso.domain.run import NO_FAILURE, CancelIntent, EventDraft, Face, Failure
+from sayso.domain.segment import (
+    NOTHING_LEFT,
+    Asked,
+    CancelSeen,
+    Failed,
+    Finished,
+    LeaseLost,
+    Left,
+)
 from sayso.domain.transitions import RunTrigger
-from sayso.store.runs import NO_CANCEL
-from sayso.usecases.ending import end_run, terminal_cancelled, terminal_failed
+from sayso.store.leases import NO_CANCEL
+from sayso.usecases.ending import (
+    cancelled,
+    end_run,
+    terminal_cancelled,
+    terminal_failed,
+    wire_usage,
+)
 from sayso.usecases.pause_run import pause_for_people
 
 if TYPE_CHECKING:
@@ -32,26 +47,29 @@ def commit_result(
     try:
         _commit(run, result, asking, policy)
     except CancelSeen:
-        commit_cancelled(run, asking)
+        commit_cancelled(run, asking, _left_by(result))
     except LeaseLost:
         asking.context.report("lease_lost", run_id=run.id)
     except MovedOnError:
-        _after_conflict(run, asking)
+        _after_conflict(run, asking, _left_by(result))
 
 
 def _commit(run: Run, result: SegmentResult, asking: Asking, policy: Mapping[str, Any]) -> None:
     match result:
         case Finished():
-            data = _succeeded(result, output=result.output)
+            data = _succeeded(run, result, output=result.output)
             _end(run, RunTrigger.SUCCEED, asking, [*result.events, data])
         case Asked() if run.face is Face.PROTOCOL:
-            data = _succeeded(result, deferred_tool_call=_deferred(result))
+            data = _succeeded(run, result, deferred_tool_call=_deferred(result))
             _end(run, RunTrigger.SUCCEED, asking, [*result.events, data])
         case Asked():
             pause_for_people(run, result, asking, HumanInputPolicy.model_validate(policy))
         case Failed():
-            events = [*result.events, terminal_failed(result)]
-            _end(run, RunTrigger.FAIL, asking, events, result.error, result.reason)
+            events = [*result.events, terminal_failed(result, run)]
+            failure = Failure(
+                error=result.error, reason=result.reason, error_type=result.error_type
+            )
+            _end(run, RunTrigger.FAIL, asking, events, failure)
         case _:
             assert_never(result)
 
@@ -61,30 +79,16 @@ def _end(
     trigger: RunTrigger,
     asking: Asking,
     events: Sequence[EventDraft],
-    error: str | None = None,
-    reason: str | None = None,
+    failure: Failure = NO_FAILURE,
 ) -> None:
-    end_run(
-        run,
-        trigger,
-        asking.context,
-        events=events,
-        error=error,
-        reason=reason,
-        also=(NO_CANCEL,),
-    )
+    end_run(run, trigger, asking.context, events=events, failure=failure, also=(NO_CANCEL,))
 
 
-def _succeeded(result: Finished | Asked, **outcome: Any) -> EventDraft:
-    usage = result.usage
+def _succeeded(run: Run, result: Finished | Asked, **outcome: Any) -> EventDraft:
     data = {
         **outcome,
         "session_snapshot": result.session_snapshot,
-        "usage": {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-        },
+        "usage": wire_usage(result.usage, run),
     }
     return EventDraft(type="run_succeeded", data=data)
 
@@ -99,7 +103,7 @@ def _deferred(result: Asked) -> dict[str, Any]:
     }
 
 
-def commit_cancelled(run: Run, asking: Asking) -> None:
+def commit_cancelled(run: Run, asking: Asking, left: Left = NOTHING_LEFT) -> None:
     """Write the end that a cancel intent asked for, under the lease of ``run``."""
     context = asking.context
     current = context.stores.runs.get(run.id)
@@ -107,21 +111,26 @@ def commit_cancelled(run: Run, asking: Asking) -> None:
         context.report("lease_lost", run_id=run.id)
         return
     intent = current.cancel or CancelIntent(reason=None, message=None)
+    current = replace(current, active_ms=run.active_ms)
     try:
         end_run(
             current,
             RunTrigger.CANCEL,
             context,
-            events=[terminal_cancelled(intent)],
-            error=intent.message or intent.reason,
+            events=[terminal_cancelled(intent, current, left)],
+            failure=cancelled(intent),
         )
     except MovedOnError:
         context.report("lease_lost", run_id=run.id)
 
 
-def _after_conflict(run: Run, asking: Asking) -> None:
+def _left_by(result: SegmentResult) -> Left:
+    return Left(session_snapshot=result.session_snapshot, usage=result.usage)
+
+
+def _after_conflict(run: Run, asking: Asking, left: Left) -> None:
     current = asking.context.stores.runs.get(run.id)
     if current is not None and current.epoch == run.epoch and current.cancel is not None:
-        commit_cancelled(run, asking)
+        commit_cancelled(run, asking, left)
     else:
         asking.context.report("lease_lost", run_id=run.id)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.run import AuditEntry, EventDraft
+from sayso.domain.run import NO_FAILURE, AuditEntry, EventDraft, Failure
+from sayso.domain.segment import NOTHING_LEFT, Left
 from sayso.domain.transitions import FormStatus, FormTrigger, RunStatus, RunTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sayso.domain.run import CancelIntent, Run
-    from sayso.domain.segment import Failed
+    from sayso.domain.segment import Failed, Usage
     from sayso.ports import Condition, Write
     from sayso.usecases.context import Context
 
@@ -27,8 +28,7 @@ def end_run(
     context: Context,
     *,
     events: Sequence[EventDraft],
-    error: str | None = None,
-    reason: str | None = None,
+    failure: Failure = NO_FAILURE,
     also: tuple[Condition, ...] = (),
 ) -> Run:
     """End a run; forms that still wait end with it.
@@ -42,9 +42,10 @@ def end_run(
         trigger,
         now=now,
         events=events,
-        error=error,
-        reason=reason,
-        audit=AuditEntry(number=run.audits + 1, at=now, what=trigger, facts={"reason": reason}),
+        failure=failure,
+        audit=AuditEntry(
+            number=run.audits + 1, at=now, what=trigger, facts={"reason": failure.reason}
+        ),
         closing=_closing(run, trigger, context),
         also=also,
     )
@@ -52,20 +53,48 @@ def end_run(
     return ended
 
 
-def terminal_cancelled(intent: CancelIntent) -> EventDraft:
-    """Return the terminal event of a cancelled run."""
-    return EventDraft(
-        type="run_cancelled",
-        data={"reason": intent.reason, "message": intent.message},
-    )
+def cancelled(intent: CancelIntent) -> Failure:
+    """Return what a cancelled run shows as its error: message, else reason (dify-agent §13)."""
+    return Failure(error=intent.message or intent.reason)
 
 
-def terminal_failed(failed: Failed) -> EventDraft:
+def terminal_cancelled(intent: CancelIntent, run: Run, left: Left = NOTHING_LEFT) -> EventDraft:
+    """Return the terminal event of a cancelled run, with the R2 extras that readers may ask for."""
+    data = {"reason": intent.reason, "message": intent.message, **_extras(left, run)}
+    return EventDraft(type="run_cancelled", data=data)
+
+
+def terminal_failed(failed: Failed, run: Run) -> EventDraft:
     """Return the terminal event of a failed run, with the R2 extras that readers may ask for."""
-    data: dict[str, Any] = {"error": failed.error, "reason": failed.reason}
-    data["error_type"] = failed.error_type
-    data["session_snapshot"] = failed.session_snapshot
+    left = Left(session_snapshot=failed.session_snapshot, usage=failed.usage)
+    data = {
+        "error": failed.error,
+        "reason": failed.reason,
+        "error_type": failed.error_type,
+        **_extras(left, run),
+    }
     return EventDraft(type="run_failed", data=data)
+
+
+def wire_usage(usage: Usage, run: Run) -> dict[str, Any]:
+    """Return what a run used, as readers of R2 see it (dify-agent §14).
+
+    Prices and times of single tokens are not known here, so their members are left out.
+    """
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+        "currency": "USD",
+        "latency": run.active_ms / 1000,
+    }
+
+
+def _extras(left: Left, run: Run) -> dict[str, Any]:
+    return {
+        "session_snapshot": left.session_snapshot,
+        "usage": None if left.usage is None else wire_usage(left.usage, run),
+    }
 
 
 def _closing(run: Run, trigger: RunTrigger, context: Context) -> list[Write]:

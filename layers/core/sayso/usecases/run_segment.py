@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.errors import PermanentError, RetryableError
 from sayso.domain.segment import (
+    ActiveTimeOver,
     CancelSeen,
     Failed,
     JournalMismatch,
@@ -30,7 +32,6 @@ from sayso.usecases.worker import LeasedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import timedelta
 
     from sayso.domain.ids import RunId
     from sayso.domain.run import Run
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from sayso.ports import AgentRunner
     from sayso.usecases.prepare import Prepared
 
+LIMIT_EXCEEDED = "agent_run_limit_exceeded"
+"""``error_type`` of a run that a limit ended (dify-agent §13)."""
 MAX_DEATHS = 3
 """Workers that may die in one model call before the run fails (issue: three deaths)."""
 
@@ -51,6 +54,8 @@ class Workshop:
     asking: Asking
     lease: timedelta
     remaining_seconds: Callable[[], float]
+    max_active: timedelta = timedelta(hours=1)
+    """How long a run may be worked on, all segments together (dify-agent §13)."""
 
 
 def run_segment(run_id: RunId, shop: Workshop) -> None:
@@ -104,8 +109,8 @@ def work_on(
     except PermanentError as error:
         commit_result(run, _unready(error), shop.asking, policy)
     else:
-        held = LeasedRun(run, records, context, shop.lease)
-        asyncio.run(_work(held, work, policy, shop))
+        held = LeasedRun(run, records, context, lease=shop.lease, max_active=shop.max_active)
+        asyncio.run(_work(held, replace(work, leave=held.leave), policy, shop))
 
 
 def _unready(error: PermanentError) -> Failed:
@@ -120,12 +125,20 @@ async def _work(
     except LeaseLost:
         shop.context.report("lease_lost", run_id=held.run.id)
     except CancelSeen:
-        await asyncio.to_thread(commit_cancelled, held.run, shop.asking)
+        await asyncio.to_thread(commit_cancelled, held.run, shop.asking, held.left)
     except SliceEnded:
         await asyncio.to_thread(_hand_over, held.run, shop.context)
     except JournalUnavailable as stop:
         message = str(stop)
         raise RetryableError(message) from stop
+    except ActiveTimeOver as stop:
+        failed = Failed(
+            error=str(stop),
+            error_type=LIMIT_EXCEEDED,
+            session_snapshot=held.left.session_snapshot,
+            usage=held.left.usage,
+        )
+        await asyncio.to_thread(commit_result, held.run, failed, shop.asking, policy)
     except JournalMismatch as stop:
         failed = Failed(error=str(stop), reason="journal_mismatch")
         await asyncio.to_thread(commit_result, held.run, failed, shop.asking, policy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import MovedOnError
-from sayso.domain.run import PauseReason
+from sayso.domain.run import Failure, PauseReason
 from sayso.domain.segment import Failed
 from sayso.domain.transitions import RunStatus, RunTrigger
 from sayso.usecases.backoff import next_look
@@ -81,9 +81,8 @@ def _expire(run: Run, context: Context) -> None:
             run,
             RunTrigger.EXPIRE,
             context,
-            events=[terminal_failed(failed)],
-            error=error,
-            reason="expired",
+            events=[terminal_failed(failed, run)],
+            failure=Failure(error=error, reason="expired"),
         )
     except MovedOnError:
         context.report("run_moved_on", run_id=run.id)

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.errors import RetryableError
-from sayso.domain.segment import CancelSeen, JournalUnavailable, LeaseLost, SegmentStop
+from sayso.domain.segment import (
+    NOTHING_LEFT,
+    ActiveTimeOver,
+    CancelSeen,
+    JournalUnavailable,
+    LeaseLost,
+    SegmentStop,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
 
     from sayso.domain.run import EventDraft, Run
-    from sayso.domain.segment import Operation, OperationRecord
+    from sayso.domain.segment import Left, Operation, OperationRecord
     from sayso.usecases.context import Context
 
 RENEWALS_PER_LEASE = 3
@@ -28,16 +35,44 @@ class LeasedRun:
     """A run while this worker owns its lease. Implements ``ports.SegmentJournal``."""
 
     def __init__(
-        self, run: Run, records: Mapping[str, OperationRecord], context: Context, lease: timedelta
+        self,
+        run: Run,
+        records: Mapping[str, OperationRecord],
+        context: Context,
+        *,
+        lease: timedelta,
+        max_active: timedelta,
     ) -> None:
         """Take the run as it was claimed and what the journal holds of its segment."""
-        self.run = run
         self.stop: SegmentStop | None = None
         """Why the work was interrupted from outside, if it was."""
+        self.left = NOTHING_LEFT
+        """What the agent left behind when it was stopped."""
+        self._run = run
+        self._claimed_at = context.clock.now()
+        self._active_before = timedelta(milliseconds=run.active_ms)
+        self._max_active = max_active
         self._records = dict(records)
         self._context = context
         self._lease = lease
         self._lock = asyncio.Lock()
+
+    @property
+    def run(self) -> Run:
+        """The run as far as this worker knows it, with the time that was worked on it."""
+        return replace(self._run, active_ms=self._active // timedelta(milliseconds=1))
+
+    @property
+    def _active(self) -> timedelta:
+        return self._active_before + self._context.clock.now() - self._claimed_at
+
+    @property
+    def _time_left(self) -> timedelta:
+        return self._max_active - self._active
+
+    def leave(self, left: Left) -> None:
+        """Keep what a stopped agent leaves behind, for the end that is written then."""
+        self.left = left
 
     @property
     def records(self) -> Mapping[str, OperationRecord]:
@@ -46,6 +81,7 @@ class LeasedRun:
 
     async def mark_started(self, operation: Operation) -> None:
         """Record the start of a tool call. Raises ``SegmentStop``."""
+        self._check_time()
         known = self._records.get(operation.key)
         starts = (known.starts if known else 0) + 1
         journal = self._context.stores.journal
@@ -66,7 +102,15 @@ class LeasedRun:
             self._records[operation.key] = await self._write(
                 lambda: journal.record(self.run, operation, starts, outcome, events, now)
             )
-            self.run = replace(self.run, last_event=self.run.last_event + len(events), deaths=0)
+            self._run = replace(self._run, last_event=self._run.last_event + len(events), deaths=0)
+        self._check_time()
+
+    def _check_time(self) -> None:
+        """Stop a run that was worked on for as long as may be (dify-agent §13 Limits)."""
+        if self._time_left <= timedelta():
+            seconds = self._max_active.total_seconds()
+            message = f"Agent run exceeded the configured limit of {seconds:g} seconds"
+            raise ActiveTimeOver(message)
 
     async def _write(self, write: Callable[[], OperationRecord]) -> OperationRecord:
         if self.stop is not None:
@@ -87,22 +131,24 @@ class LeasedRun:
         period = self._lease / RENEWALS_PER_LEASE
         last = self._context.clock.now()
         while True:
-            await asyncio.sleep(period.total_seconds())
+            await asyncio.sleep(max(timedelta(), min(period, self._time_left)).total_seconds())
             now = self._context.clock.now()
             try:
+                self._check_time()
                 held = await self._renew(now + self._lease)
-            except LeaseLost as lost:
-                self.interrupt(work, lost)
+            except (ActiveTimeOver, LeaseLost) as stop:
+                await self._interrupt(work, stop)
                 return
             except RetryableError:
                 if now - last > self._lease:
                     message = f"the lease of run {self.run.id!r} could not be renewed"
-                    self.interrupt(work, LeaseLost(message))
+                    await self._interrupt(work, LeaseLost(message))
                     return
                 continue
             last = now
             if held.cancel is not None:
-                self.interrupt(work, CancelSeen(f"run {self.run.id!r} is to be cancelled"))
+                seen = CancelSeen(f"run {self.run.id!r} is to be cancelled")
+                await self._interrupt(work, seen)
                 return
 
     async def _renew(self, until: Any) -> Run:
@@ -110,10 +156,11 @@ class LeasedRun:
             held = await asyncio.to_thread(
                 lambda: self._context.stores.runs.renew(self.run, until=until)
             )
-            self.run = replace(self.run, lease=held.lease, cancel=held.cancel)
+            self._run = replace(self._run, lease=held.lease, cancel=held.cancel)
             return held
 
-    def interrupt(self, work: asyncio.Task[Any], stop: SegmentStop) -> None:
-        """Stop the agent code at its next await."""
-        self.stop = stop
-        work.cancel()
+    async def _interrupt(self, work: asyncio.Task[Any], stop: SegmentStop) -> None:
+        """Stop the agent code at its next await; a write that is under way is finished first."""
+        async with self._lock:
+            self.stop = stop
+            work.cancel()
