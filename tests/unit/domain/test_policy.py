@@ -9,8 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from sayso.domain.form import RecipientType
-from sayso.domain.policy import MAX_TIMEOUT, HumanInputPolicy
+from sayso.domain.policy import HumanInputPolicy
 from sayso.domain.recipients import recipients_of
+from sayso.domain.run import MAX_TIMEOUT
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WEEK = timedelta(days=7)
@@ -84,14 +85,15 @@ def test_an_address_counts_once_whatever_its_case_and_method() -> None:
 
     recipients = recipients_of(policy, ("default@example.org",))
 
-    assert [one.address for one in recipients] == ["CFO@example.org", "b@example.org"]
-    assert [one.number for one in recipients] == [1, 2]
+    assert [one.address for one in recipients] == ["CFO@example.org", "b@example.org", ""]
+    assert [one.number for one in recipients] == [1, 2, 3]
 
 
 def test_webapp_makes_one_recipient_without_address() -> None:
     policy = HumanInputPolicy.model_validate({"delivery_methods": [{"type": "webapp"}]})
 
-    (one,) = recipients_of(policy, ())
+    one, backstage = recipients_of(policy, ())
 
+    assert backstage.type is RecipientType.BACKSTAGE
     assert one.type is RecipientType.STANDALONE_WEB_APP
     assert one.address == ""

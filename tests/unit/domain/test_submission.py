@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from sayso.domain.errors import ValidationError
-from sayso.domain.form import Action, FormDefinition, Option, ParagraphInput, SelectInput
-from sayso.domain.submission import MAX_TEXT_CHARS, check_submission
+from sayso.domain.fields import CHAR_LIMITS, Option, ParagraphInput, SelectInput
+from sayso.domain.form import Action, FormDefinition
+from sayso.domain.submission import check_submission
+
+MAX_TEXT_CHARS = CHAR_LIMITS["paragraph"]
 
 DEFINITION = FormDefinition(
     title="",

@@ -9,7 +9,7 @@ from sayso.domain.placeholders import fill_fields
 from sayso.domain.transitions import FormStatus
 
 if TYPE_CHECKING:
-    from sayso.domain.form import Form, FormDefinition
+    from sayso.domain.form import Form, FormContent
 
 _TIMEOUT_ACTION = {"id": "__timeout", "label": "Timeout"}
 _MESSAGES = {
@@ -25,14 +25,14 @@ _RESULTS = {
 }
 
 
-def ask_result(form: Form, definition: FormDefinition) -> dict[str, Any]:
+def ask_result(form: Form, content: FormContent) -> dict[str, Any]:
     """Return the result of an ended form, with all five members.
 
     A timeout is a result and never a failure of the run (DESIGN §4).
 
     Args:
         form: A form whose status resumes the run.
-        definition: What it asked; its content is shown again with the answers filled in.
+        content: What it asked; it is told again with the answers filled in.
     """
     result: dict[str, Any] = {
         "status": _RESULTS[form.status],
@@ -44,7 +44,10 @@ def ask_result(form: Form, definition: FormDefinition) -> dict[str, Any]:
     if decision := form.decision:
         result["action"] = {"id": decision.action_id, "label": decision.action_label}
         result["values"] = dict(decision.values)
-        result["rendered_content"] = fill_fields(definition.content, decision.values)
+        kinds = {one.name: one.kind for one in content.definition.inputs}
+        result["rendered_content"] = fill_fields(
+            content.rendered_content, decision.values, kinds=kinds
+        )
     # Through JSON, so that nothing but JSON can reach the model whatever a store returned.
     plain: dict[str, Any] = json.loads(json.dumps(result))
     return plain

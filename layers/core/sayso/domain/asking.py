@@ -6,22 +6,18 @@ placeholder, required, default and the labels of options.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sayso.domain.form import (
-    Action,
-    ButtonStyle,
-    FormDefinition,
-    FormInput,
-    Option,
-    ParagraphInput,
-    SelectInput,
-)
+from sayso.domain.fields import INPUT_TYPES, Option
+from sayso.domain.form import Action, ButtonStyle, FormDefinition
+from sayso.domain.placeholders import FIELD_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEFAULT_ACTION = Action(id="submit", label="Submit", style=ButtonStyle.PRIMARY)
+    from sayso.domain.fields import FormInput
+
+DEFAULT_ACTION: Final = Action(id="submit", label="Submit", style=ButtonStyle.PRIMARY)
 
 
 def definition_of(args: Mapping[str, Any]) -> FormDefinition:
@@ -39,24 +35,34 @@ def definition_of(args: Mapping[str, Any]) -> FormDefinition:
     )
 
 
+def composed_content(definition: FormDefinition) -> str:
+    """Return title, question, content and fields as one Markdown text (dify-agent §9.8).
+
+    Fields stand as ``{{#$output.<name>#}}``; one that the content does not place follows at the
+    end, behind its label.
+    """
+    placed = set(FIELD_PATTERN.findall(definition.content))
+    title = definition.title and f"# {definition.title}"
+    parts = [title, definition.question, definition.content]
+    parts += [_labelled(one) for one in definition.inputs if one.name not in placed]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _labelled(field: FormInput) -> str:
+    mark = " *" if field.required else ""
+    return f"{field.label}{mark}\n\n{{{{#$output.{field.name}#}}}}"
+
+
 def _input(field: Mapping[str, Any]) -> FormInput:
-    name, label, required = field["name"], field["label"], field.get("required", False)
-    if field["type"] == "select":
-        options = tuple(Option(value=one["value"], label=one["label"]) for one in field["options"])
-        return SelectInput(
-            name=name,
-            label=label,
-            required=required,
-            options=options,
-            default=field.get("default"),
-        )
-    return ParagraphInput(
-        name=name,
-        label=label,
-        required=required,
-        placeholder=field.get("placeholder"),
-        default=field.get("default"),
-    )
+    """Return a field; the tool's names for its members are those of our classes."""
+    members = {name: value for name, value in field.items() if name not in {"type", "max_files"}}
+    if "options" in members:
+        members["options"] = tuple(Option(**one) for one in field["options"])
+    if isinstance(members.get("default"), list):
+        members["default"] = tuple(members["default"])
+    if field["type"] == "file-list":
+        members["max_files"] = field.get("max_files") or 0
+    return INPUT_TYPES[field["type"]](**members)
 
 
 def _action(action: Mapping[str, Any]) -> Action:

@@ -50,6 +50,10 @@ class FieldIssue:
         return f"FieldIssue({self.field!r}, {self.code!r}, {self.message!r})"
 
 
+class DeliveryTestRefusedError(CallerError):
+    """A test of a delivery cannot be sent; the text is the contract's. The caller acts."""
+
+
 class NotFoundError(CallerError):
     """The thing does not exist, or not for this caller. The caller acts."""
 
@@ -69,6 +73,10 @@ class AuthenticationError(CallerError):
 
 class NotAllowedError(CallerError):
     """The key is valid, its role may not do this (403). An administrator acts."""
+
+
+class SurfaceMismatchError(NotAllowedError):
+    """The link belongs to a recipient who answers elsewhere, and this surface says so (403)."""
 
 
 class ConflictError(CallerError):

@@ -14,43 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from sayso.domain.fields import FormInput
     from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
     from sayso.domain.transitions import FormStatus
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One choice of a select."""
-
-    value: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParagraphInput:
-    """Free text, several lines."""
-
-    name: str
-    label: str
-    required: bool = False
-    placeholder: str | None = None
-    default: str | None = None
-    kind: Literal["paragraph"] = "paragraph"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectInput:
-    """One of several options."""
-
-    name: str
-    label: str
-    options: tuple[Option, ...]
-    required: bool = False
-    default: str | None = None
-    kind: Literal["select"] = "select"
-
-
-FormInput = ParagraphInput | SelectInput
 
 
 class ButtonStyle(StrEnum):
@@ -70,6 +36,8 @@ class Action:
     id: str
     label: str
     style: ButtonStyle = ButtonStyle.DEFAULT
+    requires: tuple[str, ...] | None = None
+    """Names of the fields that this action needs; None: those that say so themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +89,23 @@ class FormContent:
     sanitiser_version: int
     digest: str
     """SHA-256 over the definition; what a decision says it has seen (I5)."""
+    form_content: str = ""
+    """The text as its author wrote it, variables and all."""
+    rendered_content: str = ""
+    """The same with variables substituted, composed once for every JSON surface: fields stand in it
+    as ``{{#$output.<name>#}}`` (human-input §3.5, §7.4 R)."""
     mail: Mapping[str, Any] = field(default_factory=dict)
     """Subject and body of the author, empty for our own template."""
     asked_by: str = ""
     base_url: str = ""
     run_title: str = ""
+    warnings: tuple[str, ...] = ()
+    """Variables that were asked for and unknown; they were replaced by nothing (§3.4 R)."""
+    invoke_from: str = ""
+    """What started the run; picks the surface on which its readers answer (§6.3)."""
+    display_in_ui: bool = False
+    show_decider: bool = True
+    """Whether others than who decided are told who it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +118,7 @@ class Actor:
     name: str = ""
     """Shown to others; a person's name or a masked address."""
     user: str | None = None
-    """The end user that a service caller names."""
+    """The end user that a service caller names, or the id of the key that was used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +132,21 @@ class Decision:
     decided_at: datetime
 
 
+class FormKind(StrEnum):
+    """What a form is for (human-input §2.1)."""
+
+    RUNTIME = "runtime"
+    DELIVERY_TEST = "delivery_test"
+    """Shows how a delivery looks; decides nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """The record of one question."""
 
     id: FormId
     run_id: RunId
+    """Empty for a delivery test, which belongs to no run."""
     pause_id: PauseId
     segment: int
     tool_call_id: str
@@ -177,6 +166,12 @@ class Form:
     """Digest of the last audit entry; the next one names it."""
     tells: int = 0
     due_at: datetime | None = None
+    kind: FormKind = FormKind.RUNTIME
+
+    @property
+    def resumes_run(self) -> bool:
+        """Whether a run waits for how this form ended."""
+        return self.kind is FormKind.RUNTIME and self.status.resumes_run
 
 
 class RecipientType(StrEnum):
@@ -200,6 +195,8 @@ class DeliveryState(StrEnum):
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     FAILED = "failed"
+    REVOKED = "revoked"
+    """The mailed link was taken back."""
 
     @property
     def may_reach(self) -> bool:
@@ -234,6 +231,15 @@ class Recipient:
     attempts: int = 0
     claimed_at: datetime | None = None
     message_id: str = ""
+
+    @property
+    def may_be_reached(self) -> bool:
+        """Whether the question can get to this recipient.
+
+        Every form has a backstage recipient, whom nobody tells: it does not make a form that
+        reaches nobody one that reaches somebody.
+        """
+        return self.type is not RecipientType.BACKSTAGE and self.state.may_reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

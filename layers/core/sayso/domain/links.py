@@ -36,6 +36,8 @@ _HEAD = struct.Struct(">BB16sHB")
 _MAC_BYTES = 16
 _TOKEN_CHARS = 50
 _MIN_KEY_BYTES = 32
+MAX_REVISION = 255
+"""What one byte holds."""
 _PURPOSE = b"sayso form link"
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _PART: Final = r"[A-Za-z_][A-Za-z0-9_]{0,29}"
 VARIABLE_PATTERN: Final = re.compile(rf"\{{\{{#([A-Za-z0-9_]{{1,50}}(?:\.{_PART}){{1,10}})#\}}\}}")
 FIELD_PATTERN: Final = re.compile(rf"\{{\{{#\$output\.({_PART})#\}}\}}")
+
+MAX_VALUE_CHARS: Final = 20_000
+"""Longest text of one variable in a mail."""
 
 _NO_KINDS: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -85,12 +88,18 @@ def substitute_variables(text: str, variables: Mapping[str, object]) -> tuple[st
 
 def look_up(path: str, variables: Mapping[str, object]) -> tuple[bool, str]:
     """Return whether a dotted path leads to a value, and the value as text."""
+    found, value = find(path, variables)
+    return found, as_text(value)
+
+
+def find(path: str, variables: Mapping[str, object]) -> tuple[bool, object]:
+    """Return whether a dotted path leads to a value, and the value, None where there is none."""
     value: object = variables
     for part in path.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            return False, ""
+            return False, None
         value = value[part]
-    return True, as_text(value)
+    return True, value
 
 
 def fill_fields(
@@ -120,6 +129,28 @@ def fill_fields(
         return as_text(value)
 
     return FIELD_PATTERN.sub(replace, text)
+
+
+def mentioned(variables: Mapping[str, object], *texts: str) -> dict[str, Any]:
+    """Return only those variables that texts ask for, nested as they were, as inert text.
+
+    What is stored beside a form is then bounded by the texts, not by the request.
+    """
+    kept: dict[str, Any] = {}
+    for path in dict.fromkeys(path for text in texts for path in VARIABLE_PATTERN.findall(text)):
+        found, value = look_up(path, variables)
+        if not found:
+            continue
+        holder = kept
+        *outer, last = path.split(".")
+        for part in outer:
+            inner = holder.setdefault(part, {})
+            if not isinstance(inner, dict):  # a part that is asked for as a whole, too
+                break
+            holder = inner
+        else:
+            holder[last] = value[:MAX_VALUE_CHARS]
+    return kept
 
 
 def as_text(value: object) -> str:

@@ -6,7 +6,6 @@ when the run is created; the stored request is read back through the same model.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -20,11 +19,15 @@ from pydantic import (
     model_validator,
 )
 
+from sayso.domain.form_node import FormNode
+from sayso.domain.mail_addresses import is_mail_address
+from sayso.domain.node_definition import node_form
+from sayso.domain.run import MAX_TIMEOUT
+from sayso.domain.variables import NOTHING_ASKED, RESERVED, visible_variables
+
 MAX_RECIPIENTS = 50
-MAX_TIMEOUT = timedelta(days=366)
 DEFAULT_TIMEOUT_HOURS = 36
 
-_ADDRESS = re.compile(r"[^@\s<>,;:\"\\()\[\]]{1,64}@[A-Za-z0-9.-]{1,253}")
 _UNITS = {
     "second": timedelta(seconds=1),
     "minute": timedelta(minutes=1),
@@ -49,7 +52,7 @@ class ExternalRecipient(_Strict):
     @classmethod
     def _is_address(cls, value: str) -> str:
         text = value.strip()
-        if text and not _ADDRESS.fullmatch(text):
+        if text and not is_mail_address(text):
             message = "must be a mail address such as name@example.org"
             raise ValueError(message)
         return text
@@ -67,6 +70,8 @@ class EmailConfig(_Strict):
     recipients: EmailRecipients = EmailRecipients()
     subject: Annotated[str, StringConstraints(max_length=500)] = ""
     body: Annotated[str, StringConstraints(max_length=20_000)] = ""
+    debug_mode: bool = False
+    """In a debugger run nobody is mailed but who debugs, and no key tells us who that is."""
 
 
 class WebappMethod(_Strict):
@@ -89,6 +94,16 @@ class EmailMethod(_Strict):
 
 DeliveryMethod = Annotated[WebappMethod | EmailMethod, Field(discriminator="type")]
 
+_OF_THE_NODE = ("timeout", "timeout_unit", "delivery_methods")
+"""Members that the reference keeps in the node: taken from there when the policy has none."""
+
+
+class Conduct(_Strict):
+    """How a question is handled beside whom, what and until when; others are refused."""
+
+    show_decider: bool = True
+    """Whether those who come too late are told who decided."""
+
 
 class HumanInputPolicy(_Strict):
     """All members of ``human_input`` that are built so far; others are refused."""
@@ -103,6 +118,33 @@ class HumanInputPolicy(_Strict):
     not_before: AwareDatetime | None = None
     run_timeout_seconds: Annotated[int, Field(ge=0)] | None = None
     """None: the stack's default; 0: the longest."""
+    form: FormNode | None = None
+    """What people are asked, whatever the model writes; None: what the model writes."""
+    policy: Conduct = Conduct()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_from_the_node(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not isinstance(value.get("form"), dict):
+            return value
+        moved = {name: value["form"][name] for name in _OF_THE_NODE if name in value["form"]}
+        if twice := sorted(moved.keys() & value.keys()):
+            message = f"given in human_input and in its form: {', '.join(twice)}"
+            raise ValueError(message)
+        form = {name: one for name, one in value["form"].items() if name not in moved}
+        return {**value, **moved, "form": form}
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> HumanInputPolicy:
+        if taken := sorted(RESERVED & self.variables.keys()):
+            message = f"variables cannot be named {' or '.join(taken)}: these names are ours"
+            raise ValueError(message)
+        if self.form is not None:
+            known = visible_variables(
+                self.variables, run_id="", title=self.title, asked=NOTHING_ASKED
+            )
+            node_form(self.form, known)
+        return self
 
     @model_validator(mode="after")
     def _in_bounds(self) -> HumanInputPolicy:

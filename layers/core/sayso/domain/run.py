@@ -7,6 +7,7 @@ typed ids, frozen parts.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
+
+MAX_TIMEOUT = timedelta(days=366)
+"""Longest time for a run or a question (DESIGN §3)."""
 
 Json = Any
 """A JSON value; its shape is somebody else's business."""
@@ -75,6 +79,8 @@ class Run:
     asked_by: str = ""
     """Name of the agent towards people."""
     trace_id: str = ""
+    invoke_from: str = ""
+    """What started it; of managed runs (``invocation``)."""
     segment: int = 1
     """Number of the current segment, from 1; changes only at a commit."""
     epoch: int = 0
