@@ -333,13 +333,20 @@ class Directory(Protocol):
 
 
 class RateLimiter(Protocol):
-    """Counts requests of one address."""
+    """Counts requests: of one address, and to one form."""
 
     def count(self, limiter: str, address: str) -> None:
-        """Count one request.
+        """Count one request of an address.
 
         Raises:
             TooManyRequestsError: Over the limit.
+        """
+
+    def count_link(self, limiter: str, link: Link) -> None:
+        """Count one use of a link, which is one of its form, too.
+
+        Raises:
+            TooManyRequestsError: Over the limit of a link or of a form.
         """
 
 

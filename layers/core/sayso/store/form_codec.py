@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sayso.domain.fields import INPUT_TYPES, FileLimits, Option, VariableSource
 from sayso.domain.form import (
     Action,
     Actor,
@@ -17,13 +18,10 @@ from sayso.domain.form import (
     Form,
     FormContent,
     FormDefinition,
-    FormInput,
+    FormKind,
     HtmlBlock,
-    Option,
-    ParagraphInput,
     Recipient,
     RecipientType,
-    SelectInput,
 )
 from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
 from sayso.domain.transitions import FormStatus
@@ -43,6 +41,7 @@ from sayso.store.keys import RECIPIENT, content_key, form_key, recipient_key, sh
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sayso.domain.fields import FormInput
     from sayso.ports import Item
 
 
@@ -63,6 +62,7 @@ def form_item(form: Form) -> Item:
             "tenant": form.tenant,
             "app": form.app,
             "content_digest": form.content_digest,
+            "kind": form.kind,
             **form_changes(form),
         }
     )
@@ -108,6 +108,7 @@ def form_from_item(item: Mapping[str, Any]) -> Form:
         audit_digest=item["audit_digest"],
         tells=item["tells"],
         due_at=optional_instant(item.get("due_at")),
+        kind=FormKind(item.get("kind", FormKind.RUNTIME)),
     )
 
 
@@ -126,6 +127,7 @@ def content_from_item(item: Mapping[str, Any]) -> FormContent:
             **document,
             "definition": _definition(document["definition"]),
             "blocks": tuple(_block(block) for block in document["blocks"]),
+            "warnings": tuple(document.get("warnings", ())),
         }
     )
 
@@ -181,18 +183,35 @@ def _decision(document: dict[str, Any]) -> Decision:
 
 
 def _definition(document: dict[str, Any]) -> FormDefinition:
-    actions = tuple(
-        Action(**{**one, "style": ButtonStyle(one["style"])}) for one in document["actions"]
-    )
+    actions = tuple(_action(one) for one in document["actions"])
     inputs = tuple(_input(one) for one in document["inputs"])
     return FormDefinition(**{**document, "inputs": inputs, "actions": actions})
 
 
+def _action(document: dict[str, Any]) -> Action:
+    requires = document.get("requires")
+    return Action(
+        **{
+            **document,
+            "style": ButtonStyle(document["style"]),
+            "requires": None if requires is None else tuple(requires),
+        }
+    )
+
+
 def _input(document: dict[str, Any]) -> FormInput:
-    if document["kind"] == "select":
-        options = tuple(Option(**one) for one in document["options"])
-        return SelectInput(**{**document, "options": options})
-    return ParagraphInput(**document)
+    """Return a field: its members are its own, but JSON knows neither tuples nor our classes."""
+    members = dict(document)
+    if "options" in members:
+        members["options"] = tuple(Option(**one) for one in members["options"])
+    if source := members.get("source"):
+        members["source"] = VariableSource(**source | {"selector": tuple(source["selector"])})
+    if "limits" in members:
+        limits = {name: tuple(values) for name, values in members["limits"].items()}
+        members["limits"] = FileLimits(**limits)
+    if isinstance(members.get("default"), list):
+        members["default"] = tuple(members["default"])
+    return INPUT_TYPES[members["kind"]](**members)
 
 
 def _block(document: dict[str, Any]) -> ContentBlock:

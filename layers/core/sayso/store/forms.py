@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from sayso.domain.errors import ConditionFailedError, ContentChangedError, FormClosedError
-from sayso.domain.form import AskedForm, DeliveryState, WholeForm
-from sayso.domain.run import AuditEntry
+from sayso.domain.errors import (
+    ConditionFailedError,
+    ConflictError,
+    ContentChangedError,
+    FormClosedError,
+    MovedOnError,
+)
+from sayso.domain.form import AskedForm, WholeForm
 from sayso.domain.transitions import FormStatus, FormTrigger, advance_form, form_sources
-from sayso.ports import Above, AnyOf, AtMost, Condition, Equals, Missing, OneOf, Put, Update
-from sayso.store.codec import audit_digest, audit_item, split_changes, to_ms
+from sayso.ports import Above, AtMost, Condition, Equals, Missing, OneOf, Put, Update
+from sayso.store.codec import to_ms
 from sayso.store.form_codec import (
     content_from_item,
     form_changes,
@@ -19,15 +25,15 @@ from sayso.store.form_codec import (
     recipient_from_item,
     recipient_item,
 )
+from sayso.store.form_history import Entry, audited, form_puts
 from sayso.store.keys import (
     RECIPIENT,
-    audit_key,
     content_key,
     form_key,
     form_pk,
-    recipient_key,
     shard_of,
 )
+from sayso.store.recipients import revocation, revoked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,13 +41,13 @@ if TYPE_CHECKING:
 
     from sayso.domain.form import Decision, Form, Recipient
     from sayso.domain.ids import FormId
-    from sayso.ports import Item, Table, Write
+    from sayso.ports import Table, Write
     from sayso.store.commit import Committer
 
 RESUME_UNTOLD_AFTER = timedelta(seconds=60)
 """How long a resume message may take before the sweep tells again."""
-MAIL_CLAIM = timedelta(seconds=60)
-"""After this an unfinished attempt to send counts as lost, and the mail goes out again."""
+
+_NO_FACTS: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class FormStore:
@@ -84,9 +90,15 @@ class FormStore:
             if form is not None and content is not None
         ]
 
-    def put_recipients(self, form_id: FormId, recipients: Sequence[Recipient], ttl: int) -> None:
-        """Write recipients of a form that does not exist yet; they count only once it does."""
-        self._table.put_many([recipient_item(form_id, one, ttl) for one in recipients])
+    def create(self, whole: WholeForm, ttl: int) -> None:
+        """Write a form that belongs to no pause, with its recipients and first audit entry.
+
+        Raises:
+            ConditionFailedError: There is a form of this id.
+        """
+        recipients = [recipient_item(whole.form.id, one, ttl) for one in whole.recipients]
+        writes = form_puts(whole.form, whole.content, ttl)
+        self._committer.transact([*writes, *(Put(item=item) for item in recipients)])
 
     def decide(self, form: Form, decision: Decision, *, shown_digest: str, ttl: int) -> Form:
         """Accept a submission, if the form still waits, in time, with the content that was shown.
@@ -96,6 +108,7 @@ class FormStore:
         Raises:
             FormClosedError: Somebody decided first, or the time is over.
             ContentChangedError: Another content stands there than was shown.
+            MovedOnError: The form has another history by now; read it again.
         """
         now = decision.decided_at
         facts = {
@@ -109,75 +122,91 @@ class FormStore:
             Above("deadline", to_ms(now)),
             Equals("content_digest", shown_digest),
         )
+        writes = _closing(form, ended, FormTrigger.SUBMIT, facts=facts, when=when, ttl=ttl)
         try:
-            return self._close(form, ended, FormTrigger.SUBMIT, "submitted", facts, when, ttl)
+            self._committer.transact(writes)
         except ConditionFailedError as error:
-            raise _refusal(form, error, shown_digest, now) from error
+            raise _refusal(form, error, now, shown_digest) from error
+        return ended
 
     def close(
-        self, form: Form, trigger: FormTrigger, *, now: datetime, ttl: int, note: str | None = None
+        self,
+        form: Form,
+        trigger: FormTrigger,
+        *,
+        now: datetime,
+        ttl: int,
+        note: str | None = None,
+        facts: Mapping[str, object] = _NO_FACTS,
     ) -> Form:
         """End a waiting form without a decision; a timeout only after its deadline.
 
         Raises:
             FormClosedError: It does not wait any more, or the deadline is not reached.
+            MovedOnError: The form has another history by now; read it again.
         """
         ended = replace(_ended(form, trigger, now), end_note=note)
         when: tuple[Condition, ...] = ()
         if trigger is FormTrigger.TIME_OUT:
             when = (AtMost("deadline", to_ms(now)),)
+        writes = _closing(form, ended, trigger, facts=facts, when=when, ttl=ttl)
         try:
-            return self._close(form, ended, trigger, ended.status, {}, when, ttl)
+            self._committer.transact(writes)
         except ConditionFailedError as error:
-            status = (error.first or {}).get("status", form.status)
-            raise FormClosedError(form.id, status) from error
-
-    def _close(
-        self,
-        form: Form,
-        ended: Form,
-        trigger: FormTrigger,
-        what: str,
-        facts: Mapping[str, object],
-        when: tuple[Condition, ...],
-        ttl: int,
-    ) -> Form:
-        writes = self.closing(form, ended, trigger, what=what, facts=facts, when=when, ttl=ttl)
-        self._committer.transact(writes)
+            raise _refusal(form, error) from error
         return ended
 
-    def closing(
-        self,
-        form: Form,
-        ended: Form,
-        trigger: FormTrigger,
-        *,
-        what: str,
-        facts: Mapping[str, object],
-        ttl: int,
-        when: tuple[Condition, ...] = (),
-    ) -> list[Write]:
-        """Return the writes that end a form, with its audit entry."""
-        entry = AuditEntry(
-            number=form.audits + 1,
-            at=ended.ended_at or form.created_at,
-            what=what,
-            facts=facts,
-            previous_digest=form.audit_digest,
+    def extend(self, form: Form, deadline: datetime, *, by: str, now: datetime, ttl: int) -> Form:
+        """Move the deadline of a form that waits, and let the sweep tell about it anew.
+
+        Raises:
+            FormClosedError: It does not wait any more, or its time is over.
+            MovedOnError: The form has another history by now; read it again.
+        """
+        facts = {"from": to_ms(form.deadline), "to": to_ms(deadline), "by": by}
+        writes = audited(
+            form,
+            Entry(at=now, what="extended", facts=facts, ttl=ttl),
+            changes={
+                "deadline": to_ms(deadline),
+                "due_at": to_ms(now),
+                "due_shard": shard_of(form.id),
+                "tells": 0,
+            },
+            when=(Equals("status", FormStatus.WAITING), Above("deadline", to_ms(now))),
         )
-        ended = replace(ended, audits=entry.number, audit_digest=audit_digest(entry))
-        changed, gone = split_changes(form_changes(ended))
-        waiting = OneOf("status", tuple(sorted(form_sources(trigger))))
-        update = Update(key=form_key(form.id), set=changed, remove=gone, when=(waiting, *when))
-        item = audit_item(audit_key(form_pk(form.id), entry.number), entry, ttl)
-        return [update, Put(item=item, when=(Missing("pk"),))]
+        try:
+            self._committer.transact(writes)
+        except ConditionFailedError as error:
+            raise _refusal(form, error, now) from error
+        return replace(form, deadline=deadline, due_at=now, tells=0)
+
+    def revoke(
+        self, form: Form, recipient: Recipient, *, by: str, now: datetime, ttl: int
+    ) -> Recipient:
+        """Give a recipient's link a new revision, so that the old one is unknown from now on.
+
+        Raises:
+            MovedOnError: Form or recipient changed meanwhile; read them again.
+        """
+        facts = {"recipient": recipient.number, "revision": recipient.revision, "by": by}
+        writes = audited(
+            form, Entry(at=now, what="revoked", facts=facts, ttl=ttl), changes={}, when=()
+        )
+        renewed = revoked(recipient)
+        try:
+            self._committer.transact([*writes, revocation(form.id, recipient, renewed)])
+        except ConditionFailedError as error:
+            message = f"form {form.id!r} has moved on, read it again"
+            raise MovedOnError(message) from error
+        return renewed
 
     def closing_with_run(
         self, form: Form, trigger: FormTrigger, *, now: datetime, ttl: int, note: str | None
     ) -> list[Write]:
         """Return the writes that end a form because its run ended: nothing is left to tell."""
         ended = replace(_ended(form, trigger, now), end_note=note, due_at=None)
-        return self.closing(form, ended, trigger, what=ended.status, facts={}, ttl=ttl)
+        return _closing(form, ended, trigger, facts={}, ttl=ttl)
 
     def told(self, form: Form, *, due_at: datetime) -> Form:
         """Note that a waiting form was told about and when the sweep is to look at it next.
@@ -217,65 +246,6 @@ class FormStore:
         )
         self._try(update)
 
-    def claim_mail(
-        self, form_id: FormId, recipient: Recipient, *, now: datetime
-    ) -> Recipient | None:
-        """Take one attempt to send to a recipient, or None: sent, failed, or somebody is at it.
-
-        An attempt that was claimed a minute ago and never settled is taken over: a mail may then
-        come twice, never not at all (DESIGN §5 Deliver).
-        """
-        free = AnyOf(
-            (
-                Equals("state", DeliveryState.QUEUED),
-                AtMost("claimed_at", to_ms(now - MAIL_CLAIM)),
-            )
-        )
-        update = Update(
-            key=recipient_key(form_id, recipient.number),
-            set={"state": DeliveryState.SENDING, "claimed_at": to_ms(now)},
-            add={"attempts": 1},
-            when=(
-                OneOf("state", (DeliveryState.QUEUED, DeliveryState.SENDING)),
-                Equals("revision", recipient.revision),
-                free,
-            ),
-        )
-        try:
-            return recipient_from_item(self._committer.write(update))
-        except ConditionFailedError:
-            return None
-
-    def settle_mail(
-        self,
-        form_id: FormId,
-        recipient: Recipient,
-        state: DeliveryState,
-        *,
-        message_id: str = "",
-    ) -> None:
-        """Store how the attempt that ``claim_mail`` returned went; a later attempt wins."""
-        update = Update(
-            key=recipient_key(form_id, recipient.number),
-            set={"state": state, "message_id": message_id},
-            remove=("claimed_at",),
-            when=(
-                Equals("attempts", recipient.attempts),
-                Equals("state", DeliveryState.SENDING),
-            ),
-        )
-        self._try(update)
-
-    def note_feedback(self, form_id: FormId, number: int, state: DeliveryState) -> bool:
-        """Store what the mail service reported later about a recipient who was sent a mail."""
-        may_change = (DeliveryState.SENDING, DeliveryState.SENT, DeliveryState.COMPLAINED)
-        update = Update(
-            key=recipient_key(form_id, number),
-            set={"state": state},
-            when=(OneOf("state", may_change),),
-        )
-        return self._try(update)
-
     def _try(self, update: Update) -> bool:
         try:
             self._committer.write(update)
@@ -284,28 +254,46 @@ class FormStore:
         return True
 
 
-def with_first_audit(form: Form, ttl: int) -> tuple[Form, Item]:
-    """Return a new form with its first audit entry, and the item of that entry."""
-    facts = {"run_id": form.run_id, "content": form.content_digest}
-    entry = AuditEntry(number=1, at=form.created_at, what="asked", facts=facts)
-    form = replace(form, audits=1, audit_digest=audit_digest(entry))
-    return form, audit_item(audit_key(form_pk(form.id), 1), entry, ttl)
+def _closing(
+    form: Form,
+    ended: Form,
+    trigger: FormTrigger,
+    *,
+    facts: Mapping[str, object],
+    ttl: int,
+    when: tuple[Condition, ...] = (),
+) -> list[Write]:
+    """Return the writes that end a form, with its audit entry."""
+    waiting = OneOf("status", tuple(sorted(form_sources(trigger))))
+    at = ended.ended_at or form.created_at
+    entry = Entry(at=at, what=ended.status, facts=facts, ttl=ttl)
+    return audited(form, entry, changes=form_changes(ended), when=(waiting, *when))
 
 
 def _ended(form: Form, trigger: FormTrigger, now: datetime) -> Form:
-    status = advance_form(FormStatus.WAITING, trigger)
-    due_at = now + RESUME_UNTOLD_AFTER if status.resumes_run else None
-    return replace(form, status=status, ended_at=now, due_at=due_at, tells=0)
+    ended = replace(form, status=advance_form(FormStatus.WAITING, trigger), ended_at=now, tells=0)
+    return replace(ended, due_at=now + RESUME_UNTOLD_AFTER if ended.resumes_run else None)
 
 
 def _refusal(
-    form: Form, error: ConditionFailedError, shown_digest: str, now: datetime
-) -> FormClosedError | ContentChangedError:
-    stands = form_from_item(error.first) if error.first else form
+    form: Form,
+    error: ConditionFailedError,
+    now: datetime | None = None,
+    shown_digest: str | None = None,
+) -> ConflictError:
+    """Return why a change of a waiting form was refused, judged by what stands there.
+
+    Args:
+        form: As it was read.
+        error: With the form's item, if that was the reason.
+        now: Given where the deadline had to lie ahead.
+        shown_digest: Given where the content had to be what was shown.
+    """
+    stands = form_from_item(error.items[0]) if error.items and error.items[0] else form
     if stands.status is not FormStatus.WAITING:
         return FormClosedError(form.id, stands.status)
-    if stands.deadline <= now:
+    if now is not None and stands.deadline <= now:
         return FormClosedError(form.id, FormStatus.TIMEOUT)
-    if stands.content_digest != shown_digest:
+    if shown_digest is not None and stands.content_digest != shown_digest:
         return ContentChangedError(f"form {form.id!r} has another content than was shown")
-    return FormClosedError(form.id, stands.status)
+    return MovedOnError(f"form {form.id!r} has moved on, read it again")

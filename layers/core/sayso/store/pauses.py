@@ -10,8 +10,7 @@ from sayso.domain.run import Lease
 from sayso.domain.transitions import RunStatus, RunTrigger, advance_run
 from sayso.ports import Equals, Missing, Put, Update, Write
 from sayso.store.codec import to_ms
-from sayso.store.form_codec import content_item, form_item
-from sayso.store.forms import with_first_audit
+from sayso.store.form_history import form_puts
 from sayso.store.keys import pause_key, run_key
 from sayso.store.leases import NO_CANCEL, lease_attributes, still_held, stop_reason
 from sayso.store.run_codec import pause_item
@@ -70,7 +69,7 @@ class PauseStore:
         writes: list[Write] = [self._runs.update(paused, when)]
         writes.append(Put(item=pause_item(run, pause, ttl), when=(Missing("pk"),)))
         for form, content in forms:
-            writes += _form_puts(form, content, ttl)
+            writes += form_puts(form, content, ttl)
         writes += self._events.puts(run, events, now, ttl)
         try:
             self._committer.transact(writes)
@@ -120,13 +119,3 @@ class PauseStore:
         )
         self._runs.commit([update, once], run)
         return resumed
-
-
-def _form_puts(form: Form, content: FormContent, ttl: int) -> list[Write]:
-    new = (Missing("pk"),)
-    form, audit = with_first_audit(form, ttl)
-    return [
-        Put(item=form_item(form) | {"ttl": ttl}, when=new),
-        Put(item=content_item(form.id, content) | {"ttl": ttl}, when=new),
-        Put(item=audit, when=new),
-    ]

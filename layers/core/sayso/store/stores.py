@@ -11,6 +11,7 @@ from sayso.store.forms import FormStore
 from sayso.store.journal import JournalStore
 from sayso.store.objects import Documents
 from sayso.store.pauses import PauseStore
+from sayso.store.recipients import RecipientStore
 from sayso.store.requests import RequestStore
 from sayso.store.runs import RunStore
 
@@ -31,6 +32,7 @@ class Stores:
     journal: JournalStore
     pauses: PauseStore
     forms: FormStore
+    recipients: RecipientStore
     documents: Documents
 
 
@@ -55,5 +57,6 @@ def open_stores(
         journal=JournalStore(committer, events, documents, runs),
         pauses=PauseStore(committer, events, runs),
         forms=FormStore(committer),
+        recipients=RecipientStore(committer),
         documents=documents,
     )
