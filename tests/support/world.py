@@ -25,10 +25,11 @@ from sayso.usecases.cancel_run import cancel_run
 from sayso.usecases.context import Context
 from sayso.usecases.create_run import CreateRun, MailDefaults, create_run
 from sayso.usecases.deliver import Post, deliver_form
+from sayso.usecases.open_form import FormAccess
 from sayso.usecases.pause_run import Asking
 from sayso.usecases.resume_run import resume_run
 from sayso.usecases.run_segment import Workshop, run_segment
-from sayso.usecases.submit_form import FormAccess, Submission, submit_form
+from sayso.usecases.submit_form import Submission, submit_form
 from sayso.usecases.sweep import sweep
 from sayso.usecases.time_out import time_out_form
 from support.agent import FakeAgent
@@ -298,7 +299,8 @@ class World:
         """Return how far each mail got."""
         whole = self.context.stores.forms.whole(form.id)
         assert whole is not None
-        return [one.state for one in whole.recipients]
+        mailed = [one for one in whole.recipients if one.address]
+        return [one.state for one in mailed]
 
     def due_keys(self) -> int:
         """Return how many records are in the due-index."""

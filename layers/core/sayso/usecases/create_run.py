@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sayso.domain.access import may_try_out
 from sayso.domain.errors import (
     ConditionFailedError,
     FieldIssue,
     IdempotencyMismatchError,
+    NotAllowedError,
     ValidationError,
 )
+from sayso.domain.invocation import TRIED_OUT, invoke_from_of
 from sayso.domain.policy import EmailMethod, HumanInputPolicy
 from sayso.domain.requests import METADATA_POLICY, split_credentials
 from sayso.domain.run import EventDraft, Face, Run
@@ -65,12 +68,14 @@ def create_run(command: CreateRun, context: Context, defaults: MailDefaults) -> 
     same request again gets the first run, whoever of two at once is faster.
 
     Raises:
+        NotAllowedError: The run is one of the console's, the key is not.
         ValidationError: The policy reaches nobody.
         IdempotencyMismatchError: The key came with another request before.
         TooManyRequestsError: The API key's own limit is reached.
         RetryableError: The run was perhaps not stored; the caller may try again.
     """
     if command.policy is not None:
+        _check_invocation(command)
         _check_reachable(command.policy, defaults)
     if limit := command.key.limits.get(RUNS_PER_MINUTE):
         limiter = TableRateLimiter(context.stores.table, context.clock, limit=limit)
@@ -116,6 +121,7 @@ def _new_run(command: CreateRun, context: Context, defaults: MailDefaults) -> Ru
         title=policy.title if policy else "",
         asked_by=(policy.asked_by if policy else "") or command.key.app,
         trace_id=command.trace_id,
+        invoke_from=invoke_from_of(command.request) if policy else "",
         not_before=policy.not_before if policy else None,
         due_at=now + UNTOLD_AFTER,
     )
@@ -142,6 +148,14 @@ def requested_policy(request: Mapping[str, Any], key: ApiKey) -> Mapping[str, An
     metadata: Mapping[str, Any] = request.get("metadata") or {}
     carried: Mapping[str, Any] | None = metadata.get(METADATA_POLICY)
     return carried if carried is not None else key.default_policy
+
+
+def _check_invocation(command: CreateRun) -> None:
+    """Refuse a run of the console to a key that could not answer it there (DESIGN decision 3)."""
+    invoke_from = invoke_from_of(command.request)
+    if invoke_from in TRIED_OUT and not may_try_out(command.key.role):
+        message = f"invoke_from {invoke_from!r} needs a key of the console"
+        raise NotAllowedError(message)
 
 
 def _check_reachable(policy: HumanInputPolicy, defaults: MailDefaults) -> None:

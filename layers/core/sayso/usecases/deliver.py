@@ -13,7 +13,7 @@ from sayso.domain.errors import MailNotAcceptedError, MailRefusedError
 from sayso.domain.form import DeliveryState
 from sayso.domain.links import Link
 from sayso.domain.transitions import FormStatus
-from sayso.usecases.context import tell
+from sayso.usecases.ask_to_resume import ask_to_resume
 from sayso.usecases.tell_people import give_up
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ _UNSETTLED = (DeliveryState.QUEUED, DeliveryState.SENDING)
 def _deliver(whole: WholeForm, recipient: Recipient, post: Post) -> DeliveryState | None:
     """Make one attempt and return the state after it, None when somebody else is at it."""
     context, form = post.context, whole.form
-    claimed = context.stores.forms.claim_mail(form.id, recipient, now=context.clock.now())
+    claimed = context.stores.recipients.claim_mail(form.id, recipient, now=context.clock.now())
     if claimed is None:
         return None
     state, message_id = _send(whole, claimed, post)
-    context.stores.forms.settle_mail(form.id, claimed, state, message_id=message_id)
+    context.stores.recipients.settle_mail(form.id, claimed, state, message_id=message_id)
     context.report("mail", form_id=form.id, status=state, attempt=claimed.attempts)
     return state
 
@@ -96,7 +96,7 @@ def note_feedback(form_id: FormId, number: int, state: DeliveryState, context: C
         state: bounced, complained or failed.
         context: The common context.
     """
-    if context.stores.forms.note_feedback(form_id, number, state):
+    if context.stores.recipients.note_feedback(form_id, number, state):
         context.report("mail_feedback", form_id=form_id, status=state)
     close_if_unreachable(form_id, context)
 
@@ -104,8 +104,8 @@ def note_feedback(form_id: FormId, number: int, state: DeliveryState, context: C
 def close_if_unreachable(form_id: FormId, context: Context) -> None:
     """End a waiting form that nobody can get any more, and ask to resume its run."""
     whole = context.stores.forms.whole(form_id)
-    if whole is None or any(one.state.may_reach for one in whole.recipients):
+    if whole is None or any(one.may_be_reached for one in whole.recipients):
         return
     if whole.form.status is FormStatus.WAITING:
         give_up(whole.form, context)
-    tell(context, lambda: context.queue.resume(whole.form.run_id), run_id=whole.form.run_id)
+    ask_to_resume(whole.form, context)

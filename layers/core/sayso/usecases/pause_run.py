@@ -7,17 +7,12 @@ only then is anybody told. A crash after the commit is healed by the sweep: the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sayso.domain.asking import definition_of
-from sayso.domain.form import Form, FormContent, WholeForm
-from sayso.domain.ids import derive_form_id, derive_pause_id
-from sayso.domain.recipients import recipients_of
+from sayso.domain.ids import derive_pause_id
 from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
-from sayso.domain.transitions import FormStatus
-from sayso.store.form_codec import definition_digest
 from sayso.usecases.context import tell
+from sayso.usecases.make_form import make_form
 from sayso.usecases.tell_people import Telling, tell_people
 from sayso.usecases.time_out import LONGEST_DELAY
 
@@ -25,13 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from sayso.domain.form import WholeForm
     from sayso.domain.policy import HumanInputPolicy
     from sayso.domain.run import Run
-    from sayso.domain.segment import Asked, Question
+    from sayso.domain.segment import Asked
     from sayso.ports import ContentRenderer
-
-TELL_WITHIN = timedelta(seconds=60)
-"""A pause that was not told after this time is told by the sweep."""
+    from sayso.usecases.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +45,19 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
     context = asking.context
     now = context.clock.now()
     wholes = [
-        _make_form(run, question, number, policy, asking, now)
+        make_form(
+            run,
+            question,
+            number,
+            policy,
+            now,
+            renderer=asking.renderer,
+            default_approvers=asking.default_approvers,
+        )
         for number, question in enumerate(asked.questions)
     ]
     for whole in wholes:
-        context.stores.forms.put_recipients(
-            whole.form.id, whole.recipients, context.stores.runs.ttl(run)
-        )
+        context.stores.recipients.put(whole.form.id, whole.recipients, context.stores.runs.ttl(run))
     snapshot = context.stores.documents.put(
         run.tenant, run.id, f"snapshots/{run.segment}", asked.snapshot
     )
@@ -72,7 +72,8 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
     records = [(whole.form, whole.content) for whole in wholes]
     context.stores.pauses.pause(run, pause, records, events, now=now, due_at=run.deadline)
     context.report("run_paused", run_id=run.id)
-    tell_people(run, wholes, asking)
+    _report_warnings(wholes, context)
+    tell_people(wholes, asking)
 
 
 def pause_until(run: Run, instant: datetime, asking: Asking) -> None:
@@ -104,57 +105,10 @@ def pause_until(run: Run, instant: datetime, asking: Asking) -> None:
         tell(context, lambda: asking.timers.at(name, instant, message), run_id=run.id)
 
 
-def _make_form(
-    run: Run,
-    question: Question,
-    number: int,
-    policy: HumanInputPolicy,
-    asking: Asking,
-    now: datetime,
-) -> WholeForm:
-    definition = definition_of(question.args)
-    digest = definition_digest(definition)
-    rendered = asking.renderer.render(definition.content, [one.name for one in definition.inputs])
-    content = FormContent(
-        definition=definition,
-        blocks=rendered.blocks,
-        mail_html=rendered.mail_html,
-        sanitiser_version=rendered.sanitiser_version,
-        digest=digest,
-        mail=_authors_mail(policy),
-        asked_by=run.asked_by,
-        base_url=run.base_url,
-        run_title=run.title,
-    )
-    deadline = min(policy.form_deadline(now), run.deadline)
-    form = Form(
-        id=derive_form_id(run.id, run.segment, question.tool_call_id, number),
-        run_id=run.id,
-        pause_id=derive_pause_id(run.id, run.segment),
-        segment=run.segment,
-        tool_call_id=question.tool_call_id,
-        tool_name=question.tool_name,
-        tenant=run.tenant,
-        app=run.app,
-        status=FormStatus.WAITING,
-        created_at=now,
-        deadline=deadline,
-        content_digest=digest,
-        due_at=min(now + TELL_WITHIN, deadline),
-    )
-    recipients = recipients_of(policy, asking.default_approvers)
-    return WholeForm(form=form, content=content, recipients=recipients)
-
-
-def _authors_mail(policy: HumanInputPolicy) -> dict[str, Any]:
-    for method in policy.enabled_methods:
-        if method.type == "email" and (method.config.subject or method.config.body):
-            return {
-                "subject": method.config.subject,
-                "body": method.config.body,
-                "variables": policy.variables,
-            }
-    return {}
+def _report_warnings(wholes: Sequence[WholeForm], context: Context) -> None:
+    for whole in wholes:
+        if number := len(whole.content.warnings):
+            context.report("unknown_variables", form_id=whole.form.id, count=number)
 
 
 def _announcements(wholes: Sequence[WholeForm], pause: Pause) -> list[EventDraft]:

@@ -91,6 +91,5 @@ def _answers(pause: Pause | None, asked: Sequence[AskedForm]) -> Mapping[str, An
     by_id = {one.form.id: one for one in asked}
     calls = pause.forms.items() if pause else ()
     return {
-        call: ask_result(by_id[form_id].form, by_id[form_id].content.definition)
-        for call, form_id in calls
+        call: ask_result(by_id[form_id].form, by_id[form_id].content) for call, form_id in calls
     }

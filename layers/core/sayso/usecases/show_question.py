@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sayso.domain.form import RecipientType
+from sayso.domain.access import Surface, surface_may
+from sayso.domain.dispositions import disposition, surface_of
 from sayso.domain.links import Link
 from sayso.domain.transitions import FormStatus
 
@@ -24,37 +25,32 @@ class ShownQuestion:
     question: str
     deadline: datetime
     token: str | None
-    """Of the recipient that holders of an API key answer as; None: only others may answer."""
-    base_url: str
-
-    @property
-    def url(self) -> str | None:
-        """The page of the token."""
-        return self.token and f"{self.base_url}/form/{self.token}"
+    """Of the recipient that readers of the run answer as; None: only others may answer."""
+    url: str | None
+    """The page of the token; None where the token works on no page."""
+    approval_channels: tuple[str, ...]
+    """Where else it can be answered."""
 
 
 def show_question(form_id: FormId, context: Context, links: Links) -> ShownQuestion | None:
     """Return a question, None when its form is gone.
 
-    The token is made here, when it is read, and only for a form that still waits and for a
-    recipient of type ``standalone_web_app``: a mailed link is in the mail only (human-input §6.3).
+    The token is made here, when it is read, and only for a form that still waits. Whose it is
+    follows from what started the run (human-input §6.3); a mailed link is in its mail only.
     """
     whole = context.stores.forms.whole(form_id)
     if whole is None:
         return None
-    token = None
-    if whole.form.status is FormStatus.WAITING:
-        token = next(
-            (
-                links.sign(Link(form_id=form_id, recipient=one.number, revision=one.revision))
-                for one in whole.recipients
-                if one.type is RecipientType.STANDALONE_WEB_APP
-            ),
-            None,
-        )
+    found = disposition(whole.recipients, surface_of(whole.content.invoke_from))
+    token = url = None
+    if whole.form.status is FormStatus.WAITING and (one := found.recipient):
+        token = links.sign(Link(form_id=form_id, recipient=one.number, revision=one.revision))
+        if surface_may(Surface.PAGE, one.type):
+            url = f"{whole.content.base_url}/form/{token}"
     return ShownQuestion(
         question=whole.content.definition.question,
         deadline=whole.form.deadline,
         token=token,
-        base_url=whole.content.base_url,
+        url=url,
+        approval_channels=found.approval_channels,
     )

@@ -1,44 +1,36 @@
-"""Open a form and decide it. The link, or an API key with the link, is the credential."""
+"""Decide a form, once. The link, or an API key with the link, is the credential."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.access import Surface, surface_may
-from sayso.domain.errors import FormClosedError, UnknownLinkError
-from sayso.domain.form import Actor, Decision, Form, Recipient, WholeForm
+from sayso.domain.access import Surface
+from sayso.domain.errors import FormClosedError, MovedOnError, ValidationError
+from sayso.domain.form import Actor, Decision
 from sayso.domain.submission import check_submission
 from sayso.domain.transitions import FormStatus
-from sayso.usecases.context import tell
+from sayso.store.form_history import audit_ttl
+from sayso.usecases.ask_to_resume import ask_to_resume
+from sayso.usecases.open_form import FormAccess, OpenForm, admit, check_open, find_form
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from sayso.domain.ids import AppId, TenantId
+    from sayso.domain.form import Form, FormDefinition, Recipient
+    from sayso.domain.links import Link
     from sayso.ports import Links, RateLimiter
     from sayso.usecases.context import Context
 
+    Reader = Callable[[FormDefinition, Mapping[str, Any]], Mapping[str, Any]]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormAccess:
-    """Through what somebody comes to a form."""
-
-    token: str
-    surface: Surface
-    address: str = ""
-    """Client address as the gateway saw it; counted by the limiter when there is one."""
-    tenant: TenantId | None = None
-    app: AppId | None = None
-    """Of the API key, on surfaces that need one."""
+_TRIES = 4
+"""How often a form is read again when its deadline or a link changed at the same moment."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenForm:
-    """A form and whose link it was opened with."""
-
-    whole: WholeForm
-    recipient: Recipient
+def as_sent(_definition: FormDefinition, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return values as they are: programs send JSON."""
+    return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,40 +42,8 @@ class Submission:
     shown_digest: str | None = None
     """Digest of the content that was shown; None: what is stored (programs)."""
     user: str | None = None
-
-
-def open_form(
-    access: FormAccess, context: Context, links: Links, limiter: RateLimiter | None
-) -> OpenForm:
-    """Return the form of a link. Changes nothing but the limiter's counter.
-
-    Raises:
-        UnknownLinkError: The link is forged, revoked, of another surface, tenant or app, or its
-            form is gone; the caller can't tell which.
-        TooManyRequestsError: The address asked too often.
-    """
-    link = links.verify(access.token)
-    if limiter is not None:
-        limiter.count("access", access.address)
-    return _find(link.form_id, link.recipient, link.revision, access, context)
-
-
-def _find(
-    form_id: Any, number: int, revision: int, access: FormAccess, context: Context
-) -> OpenForm:
-    whole = context.stores.forms.whole(form_id)
-    recipient = whole.recipient(number) if whole else None
-    if (
-        whole is None
-        or recipient is None
-        or recipient.revision != revision
-        or not surface_may(access.surface, recipient.type)
-        or (access.tenant is not None and access.tenant != whole.form.tenant)
-        or (access.app is not None and access.app != whole.form.app)
-    ):
-        message = "the link is not known"
-        raise UnknownLinkError(message)
-    return OpenForm(whole=whole, recipient=recipient)
+    read: Reader = as_sent
+    """Turns what was sent into values of the fields' kinds; a page sends texts only."""
 
 
 def submit_form(
@@ -100,62 +60,72 @@ def submit_form(
 
     Raises:
         UnknownLinkError: As ``open_form``.
-        TooManyRequestsError: The address sent too often.
+        TooManyRequestsError: The address sent too often, or too much was sent to the form.
         FormClosedError: Decided by somebody else, or over.
         ContentChangedError: Not what was shown.
         ValidationError: The answer does not fit; nothing is decided.
+        MovedOnError: The form kept changing while we tried.
     """
-    link = links.verify(access.token)
-    if limiter is not None:
-        limiter.count("submit", access.address)
-    opened = _find(link.form_id, link.recipient, link.revision, access, context)
+    link = admit("submit", access, links, limiter)
+    for _ in range(_TRIES):
+        try:
+            return _try(link, access, submission, context)
+        except MovedOnError:
+            continue
+    message = f"form {link.form_id!r} keeps changing, try again"
+    raise MovedOnError(message)
+
+
+def _try(link: Link, access: FormAccess, submission: Submission, context: Context) -> Form:
+    opened = find_form(link, access, context)
     form, definition = opened.whole.form, opened.whole.content.definition
+    actor = _actor(access, opened.recipient, submission.user)
     now = context.clock.now()
     if form.status is not FormStatus.WAITING:
-        return _again(opened, submission)
-    if form.deadline <= now:
-        raise FormClosedError(form.id, FormStatus.TIMEOUT)
-    action, values = check_submission(definition, submission.action, submission.values)
+        return _again(opened, actor, submission)
+    check_open(form, now)
+    values = submission.read(definition, submission.values)
+    action, accepted = check_submission(definition, submission.action, values)
     decision = Decision(
         action_id=action.id,
         action_label=action.label,
-        values=values,
-        actor=_actor(access, opened.recipient, submission.user),
+        values=accepted,
+        actor=actor,
         decided_at=now,
     )
     shown = submission.shown_digest or form.content_digest
-    ttl = int(form.deadline.timestamp()) + _NET_SECONDS
     try:
-        decided = context.stores.forms.decide(form, decision, shown_digest=shown, ttl=ttl)
+        decided = context.stores.forms.decide(
+            form, decision, shown_digest=shown, ttl=audit_ttl(form)
+        )
     except FormClosedError:
-        return _again(_find(form.id, link.recipient, link.revision, access, context), submission)
-    tell(context, lambda: context.queue.resume(form.run_id), run_id=form.run_id)
+        return _again(find_form(link, access, context), actor, submission)
+    ask_to_resume(decided, context)
     context.report("form_submitted", form_id=form.id, run_id=form.run_id)
     return decided
 
 
-_NET_SECONDS = 400 * 24 * 3600
-"""``ttl`` of a decision's audit entry: beyond any run's deadline and retention."""
+def _again(opened: OpenForm, actor: Actor, submission: Submission) -> Form:
+    """Return the standing decision to the one who made it with the same answer.
 
-
-def _again(opened: OpenForm, submission: Submission) -> Form:
-    """Return the standing decision to the one who made it with the same answer."""
+    Raises:
+        FormClosedError: It was somebody else's, another one, or none.
+    """
     form = opened.whole.form
     decision = form.decision
-    if (
-        decision is not None
-        and decision.actor.recipient == opened.recipient.number
-        and decision.action_id == submission.action
-        and _same(decision.values, submission.values)
-    ):
+    if decision is not None and decision.actor == actor and _is_same(decision, opened, submission):
         return form
     raise FormClosedError(form.id, form.status)
 
 
-def _same(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
-    return {k: v for k, v in stored.items() if v != ""} == {
-        k: v for k, v in sent.items() if v not in ("", None)
-    }
+def _is_same(decision: Decision, opened: OpenForm, submission: Submission) -> bool:
+    definition = opened.whole.content.definition
+    try:
+        values = submission.read(definition, submission.values)
+        action, accepted = check_submission(definition, submission.action, values)
+    except ValidationError:
+        return False
+    return action.id == decision.action_id and accepted == dict(decision.values)
 
 
 def _actor(access: FormAccess, recipient: Recipient, user: str | None) -> Actor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sayso.domain.transitions import FormStatus, RunStatus
+from sayso.usecases.ask_to_resume import ask_to_resume
 from sayso.usecases.backoff import next_look
-from sayso.usecases.context import tell
 from sayso.usecases.tell_people import tell_people
 from sayso.usecases.time_out import time_out_form
 
@@ -36,12 +36,11 @@ def look_at_form(form_id: FormId, telling: Telling) -> None:
 def _tell_waiting(whole: WholeForm, telling: Telling) -> None:
     """Repeat what may be untold about a waiting form: timer, delayed message, mails."""
     context, form = telling.context, whole.form
-    run = context.stores.runs.get(form.run_id)
     due_at = min(context.clock.now() + next_look(form.tells), form.deadline)
-    if run is None or not context.stores.forms.retell(form, due_at=due_at):
+    if not context.stores.forms.retell(form, due_at=due_at):
         return
     context.report("form_retold", form_id=form.id, attempt=form.tells + 1)
-    tell_people(run, [whole], telling)
+    tell_people([whole], telling)
 
 
 def _tell_decided(form: Form, telling: Telling) -> None:
@@ -55,4 +54,4 @@ def _tell_decided(form: Form, telling: Telling) -> None:
     due_at = context.clock.now() + next_look(form.tells)
     if context.stores.forms.retell(form, due_at=due_at):
         context.report("form_retold", form_id=form.id, attempt=form.tells + 1)
-        tell(context, lambda: context.queue.resume(form.run_id), run_id=form.run_id)
+        ask_to_resume(form, context)

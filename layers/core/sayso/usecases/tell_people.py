@@ -11,9 +11,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import FormClosedError
+from sayso.domain.errors import FormClosedError, MovedOnError
 from sayso.domain.form import DeliveryState
 from sayso.domain.transitions import FormStatus, FormTrigger
+from sayso.store.form_history import audit_ttl
+from sayso.usecases.ask_to_resume import ask_to_resume
 from sayso.usecases.context import Context, tell
 from sayso.usecases.time_out import LONGEST_DELAY
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sayso.domain.form import Form, WholeForm
-    from sayso.domain.run import Run
     from sayso.ports import Timers
 
 MAIL_WITHIN = timedelta(minutes=5)
@@ -37,7 +38,7 @@ class Telling:
     timers: Timers
 
 
-def tell_people(run: Run, wholes: Sequence[WholeForm], telling: Telling) -> None:
+def tell_people(wholes: Sequence[WholeForm], telling: Telling) -> None:
     """Tell about forms that wait: schedules, delayed messages, mails; then look again.
 
     Called by the pause and, for what is still untold, by the sweep. Telling twice is harmless.
@@ -50,10 +51,10 @@ def tell_people(run: Run, wholes: Sequence[WholeForm], telling: Telling) -> None
     told &= _send_delayed(wholes, now, context)
     mails = [whole.form.id for whole in wholes if _awaits_mail(whole)]
     if mails:
-        told &= tell(context, lambda: context.queue.mail(mails), run_id=run.id)
+        told &= tell(context, lambda: context.queue.mail(mails), form_id=mails[0])
     stand = [_note_told(whole, now, context, told=told) for whole in wholes]
     if all(form.status is not FormStatus.WAITING for form in stand):
-        tell(context, lambda: context.queue.resume(run.id), run_id=run.id)
+        ask_to_resume(stand[0], context)
 
 
 def _send_delayed(wholes: Sequence[WholeForm], now: datetime, context: Context) -> bool:
@@ -68,7 +69,9 @@ def _send_delayed(wholes: Sequence[WholeForm], now: datetime, context: Context) 
 
 
 def _set_timer(form: Form, telling: Telling) -> bool:
-    name, message = f"form-{form.id}", {"kind": "timeout", "form_id": form.id}
+    # The deadline is part of the name: a schedule that exists stays as it is.
+    name = f"form-{form.id}-{int(form.deadline.timestamp())}"
+    message = {"kind": "timeout", "form_id": form.id}
     return tell(
         telling.context,
         lambda: telling.timers.at(name, form.deadline, message),
@@ -79,7 +82,7 @@ def _set_timer(form: Form, telling: Telling) -> bool:
 def _note_told(whole: WholeForm, now: datetime, context: Context, *, told: bool) -> Form:
     """Move the form's due instant on, and end at once a form that reaches nobody."""
     form = whole.form
-    if not any(one.state.may_reach for one in whole.recipients):
+    if not any(one.may_be_reached for one in whole.recipients):
         return give_up(form, context)
     if not told:
         return form
@@ -92,13 +95,10 @@ def give_up(form: Form, context: Context) -> Form:
 
     The caller asks to resume the run.
     """
-    run = context.stores.runs.get(form.run_id)
-    if run is None:
-        return form
-    now, ttl = context.clock.now(), context.stores.runs.ttl(run)
+    now, ttl = context.clock.now(), audit_ttl(form)
     try:
         ended = context.stores.forms.close(form, FormTrigger.GIVE_UP, now=now, ttl=ttl)
-    except FormClosedError:
+    except (FormClosedError, MovedOnError):
         return context.stores.forms.get(form.id) or form
     context.report("form_undeliverable", form_id=form.id, run_id=form.run_id)
     return ended
