@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from sayso.domain.fields import Option, ParagraphInput, SelectInput
 from sayso.domain.form import (
     Action,
     Actor,
@@ -21,11 +22,8 @@ from sayso.domain.form import (
     Form,
     FormContent,
     FormDefinition,
-    Option,
-    ParagraphInput,
     Recipient,
     RecipientType,
-    SelectInput,
     WholeForm,
 )
 from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId, reference_of

@@ -6,10 +6,11 @@ line); templates escape it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from sayso.domain.form import FieldBlock, HtmlBlock, ParagraphInput, SelectInput
+from sayso.domain.form import FieldBlock, HtmlBlock
 from sayso.domain.ids import reference_of
+from sayso.rendering.field_views import field_view, shown_value
 from sayso.rendering.i18n import _
 from sayso.rendering.plain import one_line, strip_invisible
 from sayso.rendering.safe import POLICY_VERSION, RenderedHtml
@@ -18,9 +19,6 @@ from sayso.rendering.views import (
     AskView,
     DecisionView,
     FormView,
-    OptionView,
-    ParagraphView,
-    SelectView,
     TextView,
     TypedView,
     ValueView,
@@ -35,11 +33,10 @@ if TYPE_CHECKING:
         Decision,
         FormContent,
         FormDefinition,
-        FormInput,
         Recipient,
         WholeForm,
     )
-    from sayso.rendering.views import FieldView, PartView
+    from sayso.rendering.views import PartView
 
 
 def ask_view(whole: WholeForm, *, workspace: str = "", zone: str = "UTC") -> AskView:
@@ -90,7 +87,7 @@ def form_view(
 
 
 def _parts(content: FormContent) -> tuple[PartView, ...]:
-    fields = {one.name: _field(one) for one in content.definition.inputs}
+    fields = {one.name: field_view(one) for one in content.definition.inputs}
     return tuple(
         fields[block.name]
         if isinstance(block, FieldBlock)
@@ -111,54 +108,19 @@ def _blocks(content: FormContent) -> Sequence[ContentBlock]:
     return render_blocks(content.definition.content, names)
 
 
-def _field(field: FormInput) -> FieldView:
-    match field:
-        case ParagraphInput():
-            return ParagraphView(
-                name=field.name,
-                label=one_line(field.label),
-                required=field.required,
-                initial=field.default or "",
-                hint=one_line(field.placeholder or ""),
-            )
-        case SelectInput():
-            return SelectView(
-                name=field.name,
-                label=one_line(field.label),
-                options=tuple(
-                    OptionView(value=one.value, label=one_line(one.label)) for one in field.options
-                ),
-                required=field.required,
-                initial=field.default or "",
-            )
-        case _:
-            assert_never(field)
-
-
-def decision_view(decision: Decision) -> DecisionView:
-    """Return what was decided, by whom and when."""
+def decision_view(decision: Decision, *, by: str) -> DecisionView:
+    """Return what was decided and when; ``by`` is empty where nobody is to be named."""
     return DecisionView(
-        action=one_line(decision.action_label),
-        at=decision.decided_at,
-        by=one_line(decision.actor.name),
+        action=one_line(decision.action_label), at=decision.decided_at, by=one_line(by)
     )
 
 
 def value_views(definition: FormDefinition, values: Mapping[str, object]) -> tuple[ValueView, ...]:
     """Return given values in the order of the definition, options by their labels."""
     return tuple(
-        ValueView(label=one_line(one.label), text=_shown(one, values.get(one.name)))
+        ValueView(label=one_line(one.label), text=shown_value(one, values.get(one.name)))
         for one in definition.inputs
     )
-
-
-def _shown(field: FormInput, value: object) -> str:
-    if not isinstance(value, str):
-        return ""
-    if isinstance(field, SelectInput):
-        labels = {option.value: one_line(option.label) for option in field.options}
-        return labels.get(value, "")
-    return value
 
 
 def typed_view(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UndeliverableView,
     )
 
-_NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
 _OWN_CONTROLS: Final = frozenset({"action", "form_nonce"})
 
 
@@ -60,7 +60,7 @@ def form_page(
     view: FormView,
     *,
     nonce: str,
-    values: Mapping[str, str] = _NO_VALUES,
+    values: Mapping[str, object] = _NO_VALUES,
     issues: Sequence[FieldIssue] = (),
 ) -> str:
     """Return the page of an open question.
@@ -68,7 +68,8 @@ def form_page(
     Args:
         view: The question.
         nonce: Style nonce of this response.
-        values: What a person typed, by field name; without one a field shows its initial value.
+        values: What a person typed, by field name, lists where a control came several times. An
+            empty mapping stands for nothing typed yet: fields show their initial values.
         issues: What is wrong with it. The page then starts with an error summary, and its title
             with "Error:".
     """
@@ -84,12 +85,19 @@ def form_page(
         nonce=nonce,
         view=view,
         actions=_in_order(view.actions),
-        values={field.name: values.get(field.name, field.initial) for field in fields},
+        values={field.name: _typed(field, values) for field in fields},
         errors=errors,
         problems=_problems(fields, errors, issues),
         control_id=control_id,
         control_name=control_name,
     )
+
+
+def _typed(field: FieldView, values: Mapping[str, object]) -> object:
+    """Return what a field's control shows. Boxes that are all empty are not sent at all."""
+    if not values:
+        return field.initial
+    return values.get(field.name, () if field.kind == "choices" else field.initial)
 
 
 def _problems(

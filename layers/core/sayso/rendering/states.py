@@ -104,12 +104,13 @@ def _decided(
     if typed is None and decision.actor.recipient == recipient.number:
         receipt = ReceiptView(
             ask=ask,
-            decision=decision_view(decision),
+            decision=decision_view(decision, by=decision.actor.name),
             values=value_views(whole.content.definition, decision.values),
             digest=whole.form.content_digest,
         )
         return pages.receipt_page(receipt, nonce=nonce)
-    answered = AnsweredView(ask=ask, decision=decision_view(decision), typed=typed)
+    by = decision.actor.name if whole.content.show_decider else ""
+    answered = AnsweredView(ask=ask, decision=decision_view(decision, by=by), typed=typed)
     return pages.answered_page(answered, nonce=nonce)
 
 

@@ -48,7 +48,49 @@ class SelectView:
     kind: Literal["select"] = "select"
 
 
-FieldView = ParagraphView | SelectView
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineView:
+    """A field on one line: text, number, date, address."""
+
+    name: str
+    label: str
+    type: Literal["text", "email", "url", "date"] = "text"
+    """Of the control. Numbers are texts: number controls change their value by scrolling."""
+    keyboard: Literal["", "decimal", "numeric"] = ""
+    """Which keyboard a telephone shows."""
+    required: bool = False
+    initial: str = ""
+    hint: str = ""
+    kind: Literal["line"] = "line"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicesView:
+    """A field whose options are all in sight: boxes to tick, or a pair of yes and no."""
+
+    name: str
+    label: str
+    options: tuple[OptionView, ...]
+    type: Literal["checkbox", "radio"]
+    required: bool = False
+    initial: str | tuple[str, ...] = ()
+    hint: str = ""
+    kind: Literal["choices"] = "choices"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileView:
+    """A field for files. The page says what is wanted; programs send it."""
+
+    name: str
+    label: str
+    required: bool = False
+    initial: str = ""
+    hint: str = ""
+    kind: Literal["file"] = "file"
+
+
+FieldView = ParagraphView | SelectView | LineView | ChoicesView | FileView
 """A further kind is a class here and ``templates/fields/<kind>.html``."""
 
 
