@@ -11,10 +11,12 @@ import pytest
 from docs.pages import README, blocks, blocks_of
 from sayso.aws.secrets import _parse as parse_link_keys
 from sayso.aws_wiring import credential_in
+from sayso.domain.access import Surface
 from sayso.domain.ask_result import _RESULTS
 from sayso.domain.policy import HumanInputPolicy
-from sayso.http.form_api import SubmitFormRequest
+from sayso.http.request import HttpRequest
 from sayso.http.schemas import CancelRunRequest, parse_create_run
+from sayso.http.submission_body import read_submission
 from sayso_agent.compositor import compose
 from sayso_agent.layers.ask_human import DifyAskHumanLayerConfig, normalise
 from sayso_agent.layers.base import Layer
@@ -65,6 +67,11 @@ def _check_model_secret(text: str) -> None:
         assert credential_in(text, provider)
 
 
+def _check_submission(text: str) -> object:
+    request = HttpRequest(method="POST", route="", path="", body=text)
+    return read_submission(request, Surface.SERVICE_API)
+
+
 CHECKS: Mapping[str, Callable[[str], object]] = {
     "": json.loads,
     "answer": _check_answer,
@@ -75,7 +82,7 @@ CHECKS: Mapping[str, Callable[[str], object]] = {
     "link_keys": parse_link_keys,
     "model_secret": _check_model_secret,
     "script": _check_script,
-    "submit_form": SubmitFormRequest.model_validate_json,
+    "submit_form": _check_submission,
 }
 
 

@@ -381,6 +381,7 @@ def test_a_question_brings_the_link_of_the_web_app_and_of_nobody_else() -> None:
         "deadline": "2026-01-06T21:00:00.000000Z",
         "form_token": token,
         "form_url": f"{functions.form(run_id).content.base_url}/form/{token}",
+        "approval_channels": ["console", "email"],
     }
     assert functions.token(run_id, recipient=2) not in json.dumps(events)
 

@@ -9,7 +9,8 @@ import pytest
 
 from sayso.domain.access import ROUTE_ROLES
 from sayso.http.create_run import CreatePorts, create_run_api
-from sayso.http.form_api import FormPorts, form_api
+from sayso.http.form_api import form_api
+from sayso.http.manage_forms import FormPorts
 from sayso.http.page import METHODS
 from sayso.http.read_run import ReadPorts, read_run_api
 from sayso.http.routes import DEFAULT, FUNCTION_ROUTES, as_get
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
     from sayso.http.keyed_api import KeyedApi
 
 PAGE = "/form/{token}"
+PUBLIC_FORM = "/api/form/human_input/{form_token}"
 KEYED = [
     route
     for routes in FUNCTION_ROUTES.values()
     for route in routes
-    if route != DEFAULT and not route.endswith(PAGE)
+    if route != DEFAULT and not route.endswith((PAGE, f" {PUBLIC_FORM}"))
 ]
 
 
@@ -45,11 +47,18 @@ def served_routes() -> dict[str, set[str]]:
         context=context, directory=directory, defaults=defaults, public_base_url=""
     )
     read = ReadPorts(context=context, directory=directory, links=links, sleep=wiring.sleep)
-    form = FormPorts(context=context, directory=directory, links=links)
+    form = FormPorts(
+        context=context,
+        directory=directory,
+        links=links,
+        renderer=lambda: wiring.content_renderer,
+        can_mail=True,
+        public_base_url="",
+    )
     return {
         "create_run": keys_of(create_run_api(create)),
         "read_run": keys_of(read_run_api(read)),
-        "submit_form": {f"{method} {PAGE}" for method in METHODS},
+        "submit_form": {f"{method} {path}" for method in METHODS for path in (PAGE, PUBLIC_FORM)},
         "console": keys_of(form_api(form)) | {DEFAULT},
     }
 

@@ -73,7 +73,9 @@ def test_form_routes_and_no_others_are_throttled() -> None:
     throttled = section(TEMPLATE, "Resources", "HttpApi", "Properties", "RouteSettings")
 
     declared = {route for function in FUNCTIONS.values() for route in routes(function)}
-    assert set(throttled) == {route for route in declared if "/form/" in route}
+    assert set(throttled) == {
+        route for route in declared if "/form/" in route or "/human-input-forms/" in route
+    }
 
 
 def test_the_access_log_tells_neither_path_nor_address() -> None:

@@ -140,22 +140,38 @@ def read_run() -> Handler:
 
 
 def submit_form() -> Handler:
-    """Return the handler of the approver's page."""
+    """Return the handler of the approver's page and of its JSON twin."""
     from sayso.http.guard import guarded
     from sayso.http.page import PagePorts, serve_page
+    from sayso.http.public_form import PREFIX, serve_public_form
 
     ports = wiring()
     page = PagePorts(context=ports.context, links=ports.links, limiter=ports.limiter)
-    return guarded(lambda event, _: serve_page(event, page))
+
+    def serve(event: Mapping[str, Any], _: Any) -> dict[str, Any]:
+        is_json = str(event.get("rawPath", "")).startswith(PREFIX)
+        return serve_public_form(event, page) if is_json else serve_page(event, page)
+
+    return guarded(serve)
 
 
 def console() -> Handler:
     """Return the handler of the JSON form routes and of ``$default``."""
-    from sayso.http.form_api import FormPorts, form_api
+    from sayso.http.form_api import form_api
     from sayso.http.guard import guarded
+    from sayso.http.manage_forms import FormPorts
 
     ports = wiring()
-    api = form_api(FormPorts(context=ports.context, directory=ports.directory, links=ports.links))
+    api = form_api(
+        FormPorts(
+            context=ports.context,
+            directory=ports.directory,
+            links=ports.links,
+            renderer=lambda: ports.content_renderer,
+            can_mail=bool(ports.settings.sender_address),
+            public_base_url=ports.settings.public_base_url,
+        )
+    )
     return guarded(api.resolve)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from sayso.domain.asking import composed_content
+from sayso.domain.fields import Option, ParagraphInput, SelectInput
 from sayso.domain.form import (
     Action,
     ButtonStyle,
     FormDefinition,
-    Option,
-    ParagraphInput,
-    SelectInput,
 )
-from sayso.http.form_json import form_content
 
 DEFINITION = FormDefinition(
     title="Refund 17",
@@ -27,7 +25,7 @@ DEFINITION = FormDefinition(
 
 
 def test_title_question_content_and_unplaced_fields_make_one_text() -> None:
-    assert form_content(DEFINITION) == (
+    assert composed_content(DEFINITION) == (
         "# Refund 17\n\n"
         "Refund order 17?\n\n"
         "Amount **3200**.\n\n{{#$output.note#}}\n\n"

@@ -142,9 +142,10 @@ FORM_SAMPLES: list[tuple[errors.AppError, int, str, str]] = [
     (
         errors.TooManyRequestsError(timedelta(seconds=7)),
         429,
-        "too_many_requests",
-        "too many requests, try again in 7 s",
+        "web_form_rate_limit_exceeded",
+        "Too many form requests. Please try again later.",
     ),
+    (errors.DeliveryTestRefusedError("no"), 400, "bad_request", "no"),
 ]
 
 

@@ -82,4 +82,5 @@ class EventReader:
             "deadline": wire_instant(found.deadline),
             "form_token": found.token,
             "form_url": found.url,
+            "approval_channels": list(found.approval_channels),
         }

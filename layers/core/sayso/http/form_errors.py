@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sayso.domain.access import Surface
 from sayso.domain.errors import (
     AppError,
     AuthenticationError,
     CallerError,
+    DeliveryTestRefusedError,
     FormClosedError,
     NotAllowedError,
     NotFoundError,
+    SurfaceMismatchError,
+    TooManyRequestsError,
+    UnknownLinkError,
     ValidationError,
 )
 from sayso.domain.transitions import FormStatus
@@ -25,13 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def form_api_error(error: AppError) -> HttpResponse:
-    """Return the answer for an error on a JSON form route."""
+def form_api_error(error: AppError, surface: Surface = Surface.SERVICE_API) -> HttpResponse:
+    """Return the answer for an error on a JSON form route; some surfaces have words of their own."""
     if isinstance(error, FormClosedError):
         return _closed(error)
-    for row in _ROWS:
+    for row in (*_OWN_ROWS.get(surface, ()), *_ROWS):
         if isinstance(error, row.kind):
-            return _body(row.status, row.code, row.message_of(error), row.headers)
+            headers = _wait(error) if isinstance(error, TooManyRequestsError) else row.headers
+            return _body(row.status, row.code, row.message_of(error), headers, row.hint)
     if is_retryable(error):
         message = "temporarily unavailable, try again"
         return _body(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", message, retry_headers())
@@ -39,6 +46,10 @@ def form_api_error(error: AppError) -> HttpResponse:
         problem = problem_of(error)
         return _body(problem.status, problem.slug.replace("-", "_"), str(error))
     return internal_error()
+
+
+def _wait(error: TooManyRequestsError) -> Mapping[str, str]:
+    return {"Retry-After": str(math.ceil(error.retry_after.total_seconds()))}
 
 
 def _closed(error: FormClosedError) -> HttpResponse:
@@ -72,6 +83,7 @@ class _Row(NamedTuple):
     code: str
     message_of: Callable[[Any], str] = str
     headers: Mapping[str, str] | None = None
+    hint: str = ""
 
 
 _ROWS = (
@@ -79,14 +91,48 @@ _ROWS = (
     _Row(InvalidRequestError, 400, "invalid_param", _shape_message),
     _Row(BodyTooLargeError, 413, "invalid_param"),
     _Row(ValidationError, 400, "invalid_form_data", _values_message),
+    _Row(DeliveryTestRefusedError, 400, "bad_request"),
+    _Row(
+        TooManyRequestsError,
+        429,
+        "web_form_rate_limit_exceeded",
+        lambda _: "Too many form requests. Please try again later.",
+    ),
     _Row(AuthenticationError, 401, "unauthorized", headers=WWW_AUTHENTICATE),
     _Row(NotAllowedError, 403, "forbidden"),
 )
 """Class → status, code, message; the first row that fits counts."""
 
 
+_NOT_OF_OPENAPI = (
+    "No human-input form matches this token. It may be wrong, expired, or already submitted."
+)
+_OWN_ROWS: Mapping[Surface, tuple[_Row, ...]] = {
+    Surface.OPENAPI: (
+        _Row(NotFoundError, 404, "human_input_form_not_found", lambda _: _NOT_OF_OPENAPI),
+        _Row(
+            SurfaceMismatchError,
+            403,
+            "recipient_surface_mismatch",
+            lambda _: "This form's recipient can't be submitted via the OpenAPI surface.",
+            hint="Action it through its channel (web app or console).",
+        ),
+    ),
+    Surface.CONSOLE: (
+        # The reference repeats the token, which is a credential.
+        _Row(UnknownLinkError, 404, "not_found", lambda _: "form not found"),
+        _Row(NotFoundError, 404, "not_found"),
+    ),
+}
+"""Rows that come before ``_ROWS`` on one surface."""
+
+
 def _body(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    hint: str = "",
 ) -> HttpResponse:
     body = {"code": code, "message": message, "status": int(status)}
-    return json_response(int(status), body, headers)
+    return json_response(int(status), body | ({"hint": hint} if hint else {}), headers)

@@ -21,6 +21,7 @@ from sayso.domain.errors import (
     UnknownLinkError,
     ValidationError,
 )
+from sayso.domain.page_values import page_values
 from sayso.domain.transitions import FormStatus
 from sayso.http.errors import is_retryable, log_refusal, method_not_allowed, retry_headers
 from sayso.http.request import HttpRequest, read_request
@@ -33,7 +34,8 @@ from sayso.rendering import pages
 from sayso.rendering.from_domain import form_view, typed_view
 from sayso.rendering.states import ended_page, opened_page
 from sayso.rendering.views import RateLimitedView
-from sayso.usecases.submit_form import FormAccess, OpenForm, Submission, open_form, submit_form
+from sayso.usecases.open_form import FormAccess, OpenForm, open_form
+from sayso.usecases.submit_form import Submission, submit_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +120,7 @@ def _decide(visit: _Visit) -> HttpResponse:
         issues = [FieldIssue("", "cross_site", "sent by another site")]
         return _form_again(visit, 403, issues, limiter=visit.ports.limiter)
     try:
-        fields = read_fields(visit.request)
+        fields = read_fields(visit.request, once=(_ACTION, _SHOWN))
     except ValidationError as error:
         return _form_again(visit, 400, error.issues, limiter=visit.ports.limiter)
     submission = _submission_of(fields)
@@ -140,15 +142,23 @@ METHODS = {"GET": _show, "HEAD": _show, "POST": _decide}
 """Method → what answers it."""
 
 
-def _submission_of(fields: dict[str, str]) -> Submission:
+def _submission_of(fields: dict[str, list[str]]) -> Submission:
     values = {
-        name.removeprefix(_FIELD_PREFIX): value
-        for name, value in fields.items()
+        name.removeprefix(_FIELD_PREFIX): _one_or_all(texts)
+        for name, texts in fields.items()
         if name not in {_ACTION, _SHOWN}
     }
     return Submission(
-        action=fields.get(_ACTION, ""), values=values, shown_digest=fields.get(_SHOWN) or None
+        action=fields.get(_ACTION, [""])[0],
+        values=values,
+        shown_digest=fields.get(_SHOWN, [""])[0] or None,
+        read=page_values,
     )
+
+
+def _one_or_all(texts: list[str]) -> str | list[str]:
+    """Return what a control sent; only boxes of one name send several texts."""
+    return texts[0] if len(texts) == 1 else texts
 
 
 def _is_cross_site(request: HttpRequest) -> bool:

@@ -42,6 +42,12 @@ CATALOGUE: Final[Mapping[type[errors.AppError], Problem]] = MappingProxyType(
             slug="unauthenticated", title="No valid API key", status=401
         ),
         errors.NotAllowedError: Problem(slug="not-allowed", title="Not allowed", status=403),
+        errors.SurfaceMismatchError: Problem(
+            slug="surface-mismatch", title="Answered elsewhere", status=403
+        ),
+        errors.DeliveryTestRefusedError: Problem(
+            slug="delivery-test-refused", title="Test not sent", status=400
+        ),
         errors.ConflictError: Problem(slug="conflict", title="Conflict", status=409),
         errors.MovedOnError: Problem(slug="moved-on", title="Try again", status=503),
         errors.IdempotencyMismatchError: Problem(

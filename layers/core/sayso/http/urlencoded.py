@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl
 from sayso.domain.errors import FieldIssue, ValidationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sayso.http.request import HttpRequest
 
 MAX_BYTES: Final = 256 * 1024
@@ -15,11 +17,15 @@ MAX_FIELDS: Final = 200
 _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 
 
-def read_fields(request: HttpRequest) -> dict[str, str]:
+def read_fields(request: HttpRequest, *, once: Iterable[str] = ()) -> dict[str, list[str]]:
     """Return names and values; with line ends of one character, where browsers send two.
 
+    Args:
+        request: What a browser sent.
+        once: Names that must not come twice: what they decide must not be open to reading.
+
     Raises:
-        ValidationError: Another type, too large, not UTF-8, or a name that comes twice.
+        ValidationError: Another type, too large, not UTF-8, or a name of ``once`` that comes twice.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     raw = request.body_bytes()
@@ -35,8 +41,10 @@ def read_fields(request: HttpRequest) -> dict[str, str]:
         )
     except ValueError:  # UnicodeDecodeError too
         raise _unreadable() from None
-    fields = {name: value.replace("\r\n", "\n") for name, value in pairs}
-    if len(fields) != len(pairs):
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
+    if any(len(fields.get(name, ())) > 1 for name in once):
         raise _unreadable()
     return fields
 
