@@ -67,6 +67,10 @@ def test_a_mail_holds_the_beginning_of_long_content() -> None:
     assert "Only the beginning is shown here" in html
 
 
+def test_the_text_part_leaves_out_a_table_head_that_says_nothing() -> None:
+    assert render_text("| | |\n|-|-|\n|Paid|10|") == "Paid | 10"
+
+
 def test_the_text_part_gets_lists_tables_quotes_and_code_as_people_write_them() -> None:
     source = (
         "# Head\n\npara **bold**  \nbreak\n\n- a\n- b\n  1. c\n\n> q\n\n|x|y|\n|-|-|\n|1|2|\n\n"

@@ -156,6 +156,14 @@ def test_tables_without_a_heading_are_named_by_their_columns_and_never_alike() -
     assert second.all("div")[0]["aria-label"] == "Item, Paid (2)"
 
 
+@PROFILES
+def test_a_table_head_that_says_nothing_is_not_shown(profile: Profile) -> None:
+    html = render_markdown("| | |\n|-|-|\n|Paid|10|\n\n|Item||\n|-|-|\n|Coat|1|", profile).html
+
+    assert html.count("<thead>") == 1
+    assert Page(html).text.split() == ["Paid", "10", "Item", "Coat", "1"]
+
+
 def test_in_a_mail_links_are_text_and_addresses_lose_their_scheme() -> None:
     text = "[pay](https://evil.example/x) <https://b.example> https://c.example `http://d.example`"
 

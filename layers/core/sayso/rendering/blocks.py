@@ -62,6 +62,23 @@ def mail_headings(tokens: Iterable[Token]) -> None:
             token.children = [bold[0], *(token.children or []), bold[1]]
 
 
+def without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
+    """Leave out table heads whose cells are all empty.
+
+    Markdown has no table without a head, so writers leave it blank; shown, it is a gap, and a
+    heading that says nothing (WCAG 1.3.1; axe ``empty-table-header``).
+    """
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        if token.type == "thead_close":
+            start = max(i for i, one in enumerate(kept) if one.type == "thead_open")
+            cells = (one for one in kept[start:] if one.type == "inline")
+            if not any(text_of(cell.children or []).strip() for cell in cells):
+                del kept[start:]
+    return kept
+
+
 def page_tables(tokens: Sequence[Token], names: RegionNames) -> list[Token]:
     """Wrap tables in a region that scrolls and takes the focus, so that no page is ever wider.
 

@@ -93,7 +93,7 @@ def render_markdown(
 def parse(text: str, *, limit: int = MAX_MARKDOWN_CHARS) -> tuple[list[Token], int]:
     """Return the tokens of a Markdown text and the number of characters removed from it."""
     visible, removed = strip_invisible(shorten(text, limit))
-    return parser().parse(visible), removed
+    return blocks.without_empty_heads(parser().parse(visible)), removed
 
 
 def shorten(text: str, limit: int) -> str:
