@@ -9,6 +9,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PORT ?= 8080
 MODEL ?= scripted
 WORKERS ?= 2
+PROVIDERS ?= openai
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -90,8 +91,8 @@ check: .venv/.ready ## Format, lint, types, import contracts, template, requirem
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 PATH="$(CURDIR)/.venv-sam/bin:$(CURDIR)/$(BIN):$$PATH" .venv-sam/bin/sam
 
 .PHONY: build
-build: .venv-sam/.ready ## Build what is deployed (sam build); needs Python 3.13
-	@$(SAM) build --parallel
+build: .venv-sam/.ready ## Build what is deployed; needs Python 3.13. PROVIDERS="openai anthropic bedrock gemini"
+	@PROVIDERS="$(PROVIDERS)" $(SAM) build --parallel
 	@$(BIN)/python layers/check_built.py
 
 .PHONY: validate

@@ -1,8 +1,9 @@
 """Compile the hashed requirement files from pyproject.toml, or check that they still match it.
 
-Six files, each for one environment or layer. All are universal (any platform, Python 3.11 and
+Each file is for one environment or layer; the agent layer has one for each choice of a model
+provider, and is built from those that are chosen. All are universal (any platform, Python 3.11 and
 later) and name no package index. The layers are constrained by the project's own file, so that
-the tests run with exactly what is shipped. A file's first lines carry a digest of the inputs;
+the tests run with exactly what is shipped, and so that the files of the agent layer agree. A file's first lines carry a digest of the inputs;
 `--check` compares it without asking an index, so it gives the same answer offline and tomorrow.
 
 Run by `make lock` and `make check`; needs uv on PATH or as the first argument of `--uv`.
@@ -41,19 +42,33 @@ class Lock:
     """A file written earlier whose packages are left out here."""
 
 
+PROVIDERS = ("openai", "anthropic", "bedrock", "gemini")
+
+
+def agent_lock(provider: str) -> Lock:
+    """Return what is in the agent layer for one provider; the first is what it holds by default."""
+    suffix = "" if provider == PROVIDERS[0] else f"-{provider}"
+    return Lock(
+        path=f"layers/agent/requirements{suffix}.txt",
+        project=True,
+        extras=("agent", f"agent-{provider}"),
+        constraint="requirements/dev.txt",
+        without="layers/core/requirements.txt",
+    )
+
+
 LOCKS = (
-    Lock(path="requirements/dev.txt", project=True, extras=("agent",), groups=("dev",)),
+    Lock(
+        path="requirements/dev.txt",
+        project=True,
+        extras=("agent", *(f"agent-{provider}" for provider in PROVIDERS)),
+        groups=("dev",),
+    ),
     Lock(path="requirements/uv.txt", groups=("uv",), constraint="requirements/dev.txt"),
     Lock(path="requirements/emulator.txt", groups=("emulator",)),
     Lock(path="requirements/sam.txt", groups=("sam",)),
     Lock(path="layers/core/requirements.txt", project=True, constraint="requirements/dev.txt"),
-    Lock(
-        path="layers/agent/requirements.txt",
-        project=True,
-        extras=("agent",),
-        constraint="requirements/dev.txt",
-        without="layers/core/requirements.txt",
-    ),
+    *(agent_lock(provider) for provider in PROVIDERS),
 )
 
 

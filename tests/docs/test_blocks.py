@@ -21,9 +21,9 @@ from sayso_agent.compositor import compose
 from sayso_agent.layers.ask_human import DifyAskHumanLayerConfig, normalise
 from sayso_agent.layers.base import Layer
 from sayso_agent.layers.registry import BUILT_IN, build_registry
-from sayso_agent.models import PROVIDERS
 from sayso_agent.protocol import RunRequest
 from sayso_agent.providers.scripted import _read as read_script
+from sayso_agent.providers.table import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,7 +19,7 @@ from sayso.settings import VARIABLES
 from sayso.usecases.prepare import MAX_QUESTIONS_PER_RUN, MAX_QUESTIONS_PER_TURN
 from sayso_agent.layers.ask_human import _HARD_CAPS, DifyAskHumanLayerConfig
 from sayso_agent.layers.registry import BUILT_IN
-from sayso_agent.models import PROVIDERS
+from sayso_agent.providers.table import PROVIDERS
 from sayso_local.stack import local_parameters
 from support.template import FUNCTIONS, TEMPLATE, environment, folder, routes, section
 

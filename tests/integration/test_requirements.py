@@ -8,15 +8,22 @@ import sys
 
 import pytest
 
+from sayso_agent.providers.table import PROVIDERS
 from support.template import ROOT
 
+AGENT = [
+    "layers/agent/requirements.txt",
+    "layers/agent/requirements-anthropic.txt",
+    "layers/agent/requirements-bedrock.txt",
+    "layers/agent/requirements-gemini.txt",
+]
 FILES = [
     "requirements/dev.txt",
     "requirements/uv.txt",
     "requirements/emulator.txt",
     "requirements/sam.txt",
     "layers/core/requirements.txt",
-    "layers/agent/requirements.txt",
+    *AGENT,
 ]
 
 
@@ -47,14 +54,23 @@ def test_every_package_has_hashes_and_no_file_names_an_index(path: str) -> None:
     assert not re.search(r"://|--(extra-)?index|--find-links|-f ", text)
 
 
-def test_tests_run_with_what_is_shipped() -> None:
+@pytest.mark.parametrize("path", ["layers/core/requirements.txt", *AGENT])
+def test_tests_run_with_what_is_shipped(path: str) -> None:
     dev = pins("requirements/dev.txt")
 
-    shipped = pins("layers/core/requirements.txt") | pins("layers/agent/requirements.txt")
+    shipped = pins(path)
     assert {name: dev.get(name) for name in shipped} == shipped
 
 
-def test_the_agent_layer_repeats_nothing_of_the_core_layer() -> None:
+@pytest.mark.parametrize("path", AGENT)
+def test_the_agent_layer_repeats_nothing_of_the_core_layer(path: str) -> None:
     core = pins("layers/core/requirements.txt")
 
-    assert not set(core) & set(pins("layers/agent/requirements.txt"))
+    assert not set(core) & set(pins(path))
+
+
+def test_every_provider_s_sdk_has_a_file() -> None:
+    words = {row.build_word for row in PROVIDERS.values()}
+    files = {path.name for path in (ROOT / "layers" / "agent").glob("requirements-*.txt")}
+
+    assert files == {f"requirements-{word}.txt" for word in words - {"openai"}}

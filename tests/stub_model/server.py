@@ -16,6 +16,7 @@ import threading
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,11 +112,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
+        """Read the request and answer it."""
+        self.answer(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+
+    def answer(self, body: bytes) -> None:
         """Complete a chat, whole or in pieces."""
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if not self.path.endswith("/chat/completions"):
+        if not urlsplit(self.path).path.endswith("/chat/completions"):
             self._refuse(HTTPStatus.NOT_FOUND, f"no such path: {self.path}")
-        elif not self.headers.get("Authorization", "").startswith("Bearer "):
+        elif not self._has_key():
             self._refuse(HTTPStatus.UNAUTHORIZED, "an API key is missing")
         else:
             request = json.loads(body)
@@ -125,18 +129,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             else:
                 self._send_whole(request, completion)
 
+    def _has_key(self) -> bool:
+        """Azure has a header of its own for it."""
+        bearer = self.headers.get("Authorization", "").startswith("Bearer ")
+        return bearer or bool(self.headers.get("api-key"))
+
     def _send_whole(self, request: dict[str, object], completion: Completion) -> None:
         choice = {"index": 0, "logprobs": None, **completion}
-        self._json(
+        self.send_json(
             HTTPStatus.OK,
             _envelope(request, "chat.completion") | {"choices": [choice], "usage": USAGE},
         )
 
     def _stream(self, request: dict[str, object], completion: Completion) -> None:
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
+        self.begin_stream()
         for delta in deltas(completion):
             self._event(request, [{"index": 0, "delta": delta, "finish_reason": None}])
         reason = completion["finish_reason"]
@@ -145,7 +151,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if isinstance(options, dict) and options.get("include_usage"):
             self._event(request, [], usage=USAGE)
         self.wfile.write(b"data: [DONE]\n\n")
-        self.close_connection = True
 
     def _event(
         self,
@@ -157,11 +162,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
 
     def _refuse(self, status: HTTPStatus, text: str) -> None:
-        self._json(status, {"error": {"message": text, "type": "invalid_request_error"}})
+        self.send_json(status, {"error": {"message": text, "type": "invalid_request_error"}})
 
-    def _json(self, status: HTTPStatus, value: object) -> None:
+    def begin_stream(self) -> None:
+        """Send the head of a stream of events, which ends with the connection."""
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def send_json(self, status: HTTPStatus, value: object) -> None:
+        """Send a whole answer; clients are told not to try again."""
         body = json.dumps(value).encode()
         self.send_response(status)
+        self.send_header("x-should-retry", "false")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -183,9 +198,9 @@ def _envelope(request: dict[str, object], kind: str) -> dict[str, object]:
 
 
 @contextmanager
-def stub_model(port: int = 0) -> Iterator[str]:
+def stub_model(port: int = 0, handler: type[Handler] = Handler) -> Iterator[str]:
     """Serve in a thread; gives the base address that a client appends `/chat/completions` to."""
-    server = http.server.ThreadingHTTPServer((HOST, port), Handler)
+    server = http.server.ThreadingHTTPServer((HOST, port), handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:

@@ -54,7 +54,7 @@ def _text(error: Exception) -> str:
 def _model_failure(error: ModelHTTPError) -> Failed:
     """Pass on what the provider says, else what the library says of it."""
     body = _body(error.body)
-    message = body.get("message")
+    message = body.get("message") or body.get("Message")
     kind = body.get("error_type")
     reason = kind if isinstance(kind, str) and kind else None
     if reason is None and error.status_code == _TOO_MANY_REQUESTS:
@@ -71,6 +71,7 @@ def _body(body: object) -> Mapping[str, Any]:
             body = json.loads(body)
         except ValueError:
             return {}
-    if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        body = body["error"]
-    return body if isinstance(body, dict) else {}
+    if not isinstance(body, dict):
+        return {}
+    inner = body.get("error") or body.get("Error")
+    return inner if isinstance(inner, dict) else body

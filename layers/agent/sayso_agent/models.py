@@ -1,16 +1,17 @@
 """Makes the model that a composition asks for (dify-agent §7.3).
 
-Providers are a table. Credentials come from the request, or from the stack's secret by provider
-name. A stored secret only ever goes to the hosts stored beside it, and an address from the
-request is used only with credentials from the same request (DESIGN §8).
+Credentials come from the request, or from the stack's secret by provider name. A stored secret
+only ever goes to the hosts stored beside it, and an address from the request is used only with
+credentials from the same request (DESIGN §8).
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sayso_agent.providers.base import ModelConfigError, ModelSpec
+from sayso_agent.providers.table import ADDRESSES, ALIASES, PROVIDERS, SCRIPTED, SECRETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,20 +23,6 @@ if TYPE_CHECKING:
     from sayso_agent.layers.plugin_llm import DifyPluginLLMLayerConfig
     from sayso_agent.outgoing import Outgoing
     from sayso_agent.providers.base import Provider, Secret
-
-SCRIPTED: Final = "scripted"
-PROVIDERS: Final[Mapping[str, str]] = {
-    "openai": "openai:openai",
-    "openai_api_compatible": "openai:openai_compatible",
-    SCRIPTED: "scripted:scripted",
-}
-"""Provider → module and function in ``sayso_agent.providers``.
-
-By name, because a provider's SDK is slow to import and may be missing from the layer.
-"""
-
-_ADDRESSES: Final = ("endpoint_url", "openai_api_base", "base_url")
-_SECRETS: Final = ("openai_api_key", "api_key", "script")
 
 
 class Models:
@@ -50,18 +37,25 @@ class Models:
     ) -> None:
         self._outgoing = outgoing
         self._stored = stored_credentials
-        self._providers = {
-            name: place for name, place in PROVIDERS.items() if scripted or name != SCRIPTED
-        }
+        self._known = {name for name in PROVIDERS if scripted or name != SCRIPTED}
 
     def open(self, config: DifyPluginLLMLayerConfig) -> AbstractAsyncContextManager[Model]:
         """Return the model of a ``dify.plugin.llm`` layer, open for as long as the context is.
 
         Raises:
-            ModelConfigError: The provider is unknown, or its credentials do not fit.
+            ModelConfigError: The provider is unknown or not built in, or its credentials do not
+                fit.
         """
         name = self.provider_name(config)
-        return _provider(self._providers[name])(self.spec(name, config), self._outgoing)
+        return _load(name)(self.spec(name, config), self._outgoing)
+
+    def check(self, config: DifyPluginLLMLayerConfig) -> None:
+        """Tell whether there is such a provider here, without looking at its credentials.
+
+        Raises:
+            ModelConfigError: The provider is unknown or not built in.
+        """
+        _load(self.provider_name(config))
 
     def provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
         """Return the last part of the name, which clients may spell as the path of a plugin.
@@ -69,12 +63,13 @@ class Models:
         Raises:
             ModelConfigError: There is no such provider here.
         """
-        name = (config.model_provider or config.plugin_id).rpartition("/")[2]
-        if name in self._providers:
+        spelled = (config.model_provider or config.plugin_id).rpartition("/")[2]
+        name = ALIASES.get(spelled, spelled)
+        if name in self._known:
             return name
         message = (
             f"unknown model provider {config.model_provider!r}, known are:"
-            f" {', '.join(sorted(self._providers))}"
+            f" {', '.join(sorted(self._known))}"
         )
         raise ModelConfigError(message)
 
@@ -85,10 +80,10 @@ class Models:
             ModelConfigError: The request names an address, but brings no credentials for it.
         """
         given = config.credentials
-        stored = None if _any_of(given, _SECRETS) else self._stored(name)
+        stored = None if _any_of(given, SECRETS) else self._stored(name)
         if stored is None:
             return ModelSpec(provider=name, model=config.model, credentials=given)
-        if _any_of(given, _ADDRESSES):
+        if _any_of(given, ADDRESSES):
             message = (
                 "an address in the request's credentials is used only with credentials from the"
                 " same request; leave it out to use the stored credential"
@@ -102,13 +97,17 @@ class Models:
         )
 
 
-def _provider(place: str) -> Provider:
-    module, _, function = place.partition(":")
+def _load(name: str) -> Provider:
+    row = PROVIDERS[name]
     try:
-        provider: Provider = getattr(import_module(f"sayso_agent.providers.{module}"), function)
+        module = import_module(f"sayso_agent.providers.{row.module}")
     except ImportError as error:
-        message = f"the model provider {function!r} is not part of this deployment's agent layer"
+        message = (
+            f"the model provider {name!r} is not part of this deployment's agent layer; whoever"
+            f" deploys it can add {row.build_word!r} to PROVIDERS of `make build`"
+        )
         raise ModelConfigError(message) from error
+    provider: Provider = getattr(module, row.function)
     return provider
 
 

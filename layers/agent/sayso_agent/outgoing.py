@@ -72,13 +72,8 @@ class Outgoing:
         Raises:
             OutgoingRefusedError: That place may not be called.
         """
+        self.check_hosts(base_url, hosts=hosts)
         url = _parse(base_url)
-        if hosts is not None and url.host not in hosts:
-            message = f"the stored credential may not be sent to {url.host!r}"
-            raise OutgoingRefusedError(message)
-        if hosts is not None and url.scheme != "https" and not self.allow_internal:
-            message = f"the stored credential may be sent by https only, got {url.scheme!r}"
-            raise OutgoingRefusedError(message)
         address = await self._allowed_address(url)
         transport = _PinnedTransport(url, address)
         timeout = httpx2.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
@@ -86,6 +81,26 @@ class Outgoing:
             transport=transport, timeout=timeout, trust_env=False, follow_redirects=False
         ) as client:
             yield client
+
+    def check_hosts(self, base_url: str, *, hosts: frozenset[str] | None) -> None:
+        """Tell whether a stored credential may be sent to a place.
+
+        Args:
+            base_url: Where it would go.
+            hosts: The hosts stored beside it; None: the credential is not a stored one.
+
+        Raises:
+            OutgoingRefusedError: It may not.
+        """
+        url = _parse(base_url)
+        if hosts is None:
+            return
+        if url.host not in hosts:
+            message = f"the stored credential may not be sent to {url.host!r}"
+            raise OutgoingRefusedError(message)
+        if url.scheme != "https" and not self.allow_internal:
+            message = f"the stored credential may be sent by https only, got {url.scheme!r}"
+            raise OutgoingRefusedError(message)
 
     async def _allowed_address(self, url: httpx2.URL) -> str:
         try:

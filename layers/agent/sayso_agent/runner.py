@@ -61,7 +61,7 @@ class PydanticAgentRunner:
             composition = compose(request.with_snapshot(state.session_snapshot()), self._registry)
             offered = {tool.name for tool in composition.tools()}
             if (llm := composition.first(DifyPluginLLMLayer)) is not None:
-                self._models.provider_name(llm.config)
+                self._models.check(llm.config)
         except Exception as error:
             message = f"this code cannot build the run's layers: {failure(error).error}"
             raise SnapshotRefusedError(message) from error

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEY = {"openai_api_key": "sk-request"}
+KNOWN = "anthropic, azure_openai, bedrock, gemini, ollama, openai, openai_api_compatible"
 
 
 def openai(**config: Any) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_compatible_servers_are_reached_with_either_spelling(
         ),
         (
             openai(model_provider="nobody"),
-            ("unknown model provider 'nobody', known are: openai, openai_api_compatible, scripted"),
+            f"unknown model provider 'nobody', known are: {KNOWN}, scripted",
         ),
     ],
     ids=["key", "address", "unknown"],
@@ -133,9 +134,7 @@ def test_the_scripted_model_is_off_unless_it_is_turned_on() -> None:
     result = run_segment(work_on(usual([text("x")])), runner=runner)
 
     assert isinstance(result, Failed)
-    assert result.error == (
-        "unknown model provider 'scripted', known are: openai, openai_api_compatible"
-    )
+    assert result.error == f"unknown model provider 'scripted', known are: {KNOWN}"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,10 @@ def test_a_provider_that_is_not_in_the_layer_is_said(monkeypatch: pytest.MonkeyP
 
     error = failed_text(asking(openai(credentials=KEY)))
 
-    assert error == "the model provider 'openai' is not part of this deployment's agent layer"
+    assert error == (
+        "the model provider 'openai' is not part of this deployment's agent layer; whoever deploys"
+        " it can add 'openai' to PROVIDERS of `make build`"
+    )
 
 
 def test_the_last_turn_of_a_script_repeats() -> None:

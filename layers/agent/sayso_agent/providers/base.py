@@ -38,6 +38,17 @@ class ModelSpec:
                 return value.strip()
         return ""
 
+    def required(self, *names: str) -> str:
+        """Return the first credential of these names that is a non-blank text.
+
+        Raises:
+            ModelConfigError: There is none; the text asks for the first name.
+        """
+        if not (value := self.text(*names)):
+            message = f"the {self.provider} provider needs credentials.{names[0]}"
+            raise ModelConfigError(message)
+        return value
+
 
 class Provider(Protocol):
     """Makes models of one kind."""

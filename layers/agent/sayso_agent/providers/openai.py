@@ -9,8 +9,6 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-from sayso_agent.providers.base import ModelConfigError
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -20,17 +18,14 @@ if TYPE_CHECKING:
     from sayso_agent.providers.base import ModelSpec
 
 _OPENAI_BASE: Final = "https://api.openai.com/v1"
-_NO_KEY: Final = "none"
+NO_KEY: Final = "none"
 """The SDK wants a key; servers that need none ignore it."""
 
 
 @asynccontextmanager
 async def openai(spec: ModelSpec, outgoing: Outgoing) -> AsyncIterator[Model]:
     """Return an OpenAI model, at the address given as ``openai_api_base`` or OpenAI's own."""
-    key = spec.text("openai_api_key", "api_key")
-    if not key:
-        message = "the openai provider needs credentials.openai_api_key"
-        raise ModelConfigError(message)
+    key = spec.required("openai_api_key", "api_key")
     base = _with_version(spec.text("openai_api_base", "endpoint_url", "base_url") or _OPENAI_BASE)
     async with outgoing.client(base, hosts=spec.hosts) as client:
         provider = OpenAIProvider(base_url=base, api_key=key, http_client=client)
@@ -40,11 +35,8 @@ async def openai(spec: ModelSpec, outgoing: Outgoing) -> AsyncIterator[Model]:
 @asynccontextmanager
 async def openai_compatible(spec: ModelSpec, outgoing: Outgoing) -> AsyncIterator[Model]:
     """Return a model of a server that speaks OpenAI's format, at ``endpoint_url``."""
-    base = spec.text("endpoint_url", "openai_api_base", "base_url")
-    if not base:
-        message = f"the {spec.provider} provider needs credentials.endpoint_url"
-        raise ModelConfigError(message)
-    key = spec.text("api_key", "openai_api_key") or _NO_KEY
+    base = spec.required("endpoint_url", "openai_api_base", "base_url")
+    key = spec.text("api_key", "openai_api_key") or NO_KEY
     async with outgoing.client(base, hosts=spec.hosts) as client:
         provider = OpenAICompatibleProvider(
             spec.provider, base_url=base, api_key=key, http_client=client
