@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import sync_playwright
 
+from e2e.scenes import asking
 from e2e.stage import Stage
+from sayso.domain.transitions import RunStatus
 from sayso_local.places import find_places
 from sayso_local.stack import running_stack
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
+
+    from sayso.domain.ids import RunId
 
 LEASE_SECONDS = 3
 
@@ -37,3 +41,18 @@ def browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def waiting(stage: Stage) -> RunId:
+    """A run that waits for an answer, which no test gives."""
+    run_id = stage.create(asking())
+    stage.records.wait_until(run_id, RunStatus.PAUSED)
+    return run_id
+
+
+@pytest.fixture(scope="module")
+def link(stage: Stage, waiting: RunId) -> str:
+    """The link of its form."""
+    (form,) = stage.records.forms(waiting)
+    return stage.link_to(form)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from e2e.waiting import PATIENCE_SECONDS, eventually
 from sayso.aws.credentials import PlainVault
 from sayso.aws.objects import S3ObjectStore
 from sayso.aws.table import DynamoTable
-from sayso.store.keys import AUDIT, form_pk
+from sayso.store.keys import AUDIT, form_pk, run_pk
 from sayso.store.stores import open_stores
 from sayso.system import RandomIds
 
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from sayso.domain.run import Run, RunEvent
     from sayso.domain.segment import OperationRecord
     from sayso.domain.transitions import RunStatus
+    from sayso.ports import Item
     from sayso.store.stores import Stores
     from sayso_local.clients import Clients
 
 ALL = 10_000
+BOOKKEEPING = {"due_at", "due_shard", "tells", "attempt"}
+"""What telling people, and the sweep, move by themselves."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,17 @@ class Records:
         segments = [replace(run, segment=number + 1) for number in range(run.segment)]
         return [one for part in segments for one in self.stores.journal.load(part).values()]
 
-    def items(self) -> dict[tuple[str, str], Any]:
-        """Return everything in the table by its key, but for the limiter's counters."""
-        pages = self.clients.dynamodb.get_paginator("scan").paginate(TableName=self.table)
-        items = [item for page in pages for item in page["Items"]]
-        keyed = {(str(one["pk"]["S"]), str(one["sk"]["S"])): one for one in items}
-        return {key: item for key, item in keyed.items() if not key[0].startswith("RATE#")}
+    def about(self, run_id: RunId) -> list[Item]:
+        """Return everything stored about a run and its forms, but for when to look at it again."""
+        partitions = [run_pk(run_id), *(form_pk(form.id) for form in self.forms(run_id))]
+        items = [item for one in partitions for item in self.stores.table.query(one)]
+        return [{k: v for k, v in item.items() if k not in BOOKKEEPING} for item in items]
+
+    def run_ids(self) -> set[str]:
+        """Return the ids of all runs there are."""
+        pages = self.clients.dynamodb.get_paginator("scan").paginate(
+            TableName=self.table,
+            FilterExpression="sk = :run",
+            ExpressionAttributeValues={":run": {"S": "RUN"}},
+        )
+        return {str(item["pk"]["S"]) for page in pages for item in page["Items"]}

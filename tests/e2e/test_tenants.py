@@ -36,14 +36,6 @@ def theirs(stage: Stage) -> str:
     return seed_key(stage)
 
 
-@pytest.fixture(scope="module")
-def run_id(stage: Stage) -> RunId:
-    """A run of the first tenant that waits for an answer."""
-    run_id = stage.create(asking())
-    stage.records.wait_until(run_id, RunStatus.PAUSED)
-    return run_id
-
-
 def answer(said: str) -> dict[str, Any]:
     return {
         "inputs": {"reason": "lost", "comment": said},
@@ -62,27 +54,26 @@ def answer(said: str) -> dict[str, Any]:
     ],
 )
 def test_the_run_of_another_tenant_is_as_unknown_as_none(
-    stage: Stage, theirs: str, run_id: RunId, method: str, path: str
+    stage: Stage, theirs: str, waiting: RunId, method: str, path: str
 ) -> None:
-    before = stage.records.items()
+    before = stage.records.about(waiting)
     body: dict[str, str] | None = {} if method == "POST" else None
 
-    reply = stage.call(method, path.format(run_id), body, key=theirs)
+    reply = stage.call(method, path.format(waiting), body, key=theirs)
 
     nobodys = stage.call(method, path.format(NOBODYS_RUN), body, key=theirs)
     assert (reply.status, reply.json) == (404, {"detail": "run not found"})
     assert (nobodys.status, nobodys.body) == (reply.status, reply.body)
-    assert stage.records.items() == before
+    assert stage.records.about(waiting) == before
 
 
 @pytest.mark.parametrize("members", [{}, {"tenant": "default", "app": "other"}], ids=str)
 def test_the_form_of_another_tenant_or_app_is_as_unknown_as_none(
-    stage: Stage, run_id: RunId, members: dict[str, str]
+    stage: Stage, waiting: RunId, link: str, members: dict[str, str]
 ) -> None:
     key = seed_key(stage, **members)
-    (link,) = stage.links(run_id)
     path = f"/v1/form/human_input/{token_of(link)}"
-    before = stage.records.items()
+    before = stage.records.about(waiting)
 
     replies = [
         stage.call("GET", path, key=key),
@@ -92,8 +83,8 @@ def test_the_form_of_another_tenant_or_app_is_as_unknown_as_none(
 
     assert [reply.status for reply in replies] == [404, 404, 404]
     assert len({reply.body for reply in replies}) == 1
-    assert stage.records.items() == before
-    (form,) = stage.records.forms(run_id)
+    assert stage.records.about(waiting) == before
+    (form,) = stage.records.forms(waiting)
     assert form.status is FormStatus.WAITING
 
 
@@ -122,10 +113,10 @@ def test_a_key_that_may_not_is_refused_before_anything_is_looked_at(
     stage: Stage, members: dict[str, Any], status: int
 ) -> None:
     key = seed_key(stage, tenant="default", **members)
-    before = stage.records.items()
+    before = stage.records.run_ids()
 
     reply = stage.call("POST", "/runs", b"not even JSON", key=key)
 
     assert reply.status == status
     assert ("www-authenticate" in reply.headers) == (status == 401)
-    assert stage.records.items() == before
+    assert stage.records.run_ids() == before
