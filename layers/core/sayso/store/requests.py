@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sayso.domain.errors import SnapshotCorruptError
+from sayso.domain.errors import SnapshotCorruptError, ValidationError
 from sayso.domain.requests import join_credentials, split_credentials
 from sayso.store.codec import digest_of, pack, to_json, unpack
 from sayso.store.keys import credential_key, pause_key, request_key
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MAX_INLINE_BYTES = 200_000
 """Packed requests above this go to the bucket (DESIGN §3)."""
+
+
+MAX_CREDENTIAL_BYTES = 300_000
+"""They stay in the table, which deletes them with the run's end; an item holds 400 KB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,9 @@ class RequestStore:
         """Return the items to write beside a new run, and where a large request lies.
 
         A large request is stored at once; without the run nothing refers to it.
+
+        Raises:
+            ValidationError: Its credentials are larger than an item holds.
         """
         plain, credentials = split_credentials(request)
         text = to_json(plain).encode()
@@ -62,7 +69,7 @@ class RequestStore:
             ref = self._documents.put(tenant, run_id, "request", text)
         if credentials:
             key = credential_key(run_id)
-            sealed = self._vault.seal(run_id, json.dumps(credentials).encode())
+            sealed = self._vault.seal(run_id, _bounded(to_json(credentials).encode()))
             items.append({"pk": key.pk, "sk": key.sk, "sealed": sealed})
         return items, ref
 
@@ -95,3 +102,10 @@ class RequestStore:
             return request.plain
         credentials = json.loads(self._vault.open(run.id, request.sealed))
         return join_credentials(request.plain, credentials)
+
+
+def _bounded(credentials: bytes) -> bytes:
+    if len(credentials) > MAX_CREDENTIAL_BYTES:
+        message = f"credentials have {len(credentials)} bytes, at most {MAX_CREDENTIAL_BYTES}"
+        raise ValidationError(message)
+    return credentials

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import MovedOnError, NotFoundError, RunFinishedError
+from sayso.domain.errors import MovedOnError, RunFinishedError
 from sayso.domain.run import shown_status
 from sayso.domain.transitions import RunStatus, RunTrigger
 from sayso.usecases.ending import cancelled, end_run, terminal_cancelled
+from sayso.usecases.read_run import read_run
 
 if TYPE_CHECKING:
     from sayso.domain.ids import RunId, TenantId
@@ -26,10 +27,7 @@ def cancel_run(run_id: RunId, tenant: TenantId, intent: CancelIntent, context: C
         MovedOnError: It kept moving while we tried; try again.
     """
     for _ in range(_TRIES):
-        run = context.stores.runs.get(run_id)
-        if run is None or run.tenant != tenant:
-            message = "run not found"
-            raise NotFoundError(message)
+        run = read_run(run_id, tenant, context)
         try:
             if _cancel(run, intent, context):
                 return
