@@ -17,7 +17,7 @@ from sayso.usecases.sweep_form import look_at_form
 from sayso.usecases.sweep_run import look_at_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sayso.ports import Key
     from sayso.usecases.tell_people import Telling
@@ -46,18 +46,32 @@ def sweep(telling: Telling, *, has_time: Callable[[], bool], first_shard: int) -
         has_time: Tells whether another record may be taken up; the next pass goes on.
         first_shard: Where to start; random, so that no shard is always the last.
     """
-    context = telling.context
     swept = Swept()
-    until = to_ms(context.clock.now())
+    until = to_ms(telling.context.clock.now())
     for offset in range(DUE_SHARDS):
         shard = (first_shard + offset) % DUE_SHARDS
-        for key in context.stores.table.due(shard, until=until, limit=PAGE):
+        for key in _due(shard, until, telling):
             if not has_time():
                 swept.complete = False
                 return swept
             swept.seen += 1
             _look_at(key, telling, swept)
     return swept
+
+
+def _due(shard: int, until: int, telling: Telling) -> Iterator[Key]:
+    """Yield what is due in a shard, page by page: a backlog does not wait for the next minute.
+
+    Whoever takes a key moves its record out of the index before asking for the next one. What comes
+    again all the same, since the index lags or the record failed, ends the shard for this pass.
+    """
+    seen: set[Key] = set()
+    while page := telling.context.stores.table.due(shard, until=until, limit=PAGE):
+        fresh = [key for key in page if key not in seen]
+        seen.update(fresh)
+        yield from fresh
+        if len(page) < PAGE or not fresh:
+            return
 
 
 def _look_at(key: Key, telling: Telling, swept: Swept) -> None:
