@@ -22,6 +22,11 @@ OF_OTHERS = {
     "SSE stream reconnect attempts exhausted",
     "has no authentication. Is this okay?",
     "Unable to import module 'app'",
+    "Field required",
+    "String should match pattern",
+    "Tool call results were provided, but",
+    "Cannot provide a new user prompt when the message history contains unprocessed tool calls.",
+    "The next request would exceed the request_limit of",
     "Tool call results need to be provided for all deferred tool calls",
 }
 """Texts of pydantic, pydantic-ai, the upstream client, SAM and Lambda."""

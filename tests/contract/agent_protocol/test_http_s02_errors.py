@@ -73,6 +73,18 @@ def test_s02_a_missing_body() -> None:
     ]
 
 
+def test_s02_json_that_is_nested_too_deep() -> None:
+    assert entries("[" * 101 + "]" * 101) == [
+        {
+            "type": "too_deep",
+            "loc": ["body"],
+            "msg": "JSON should be nested at most 100 levels deep",
+            "input": {},
+            "ctx": {"max_depth": 100},
+        }
+    ]
+
+
 def test_s02_no_entry_has_a_url() -> None:
     found = entries('{"composition": {"layers": [{}], "schema_version": "x"}, "purpose": "y"}')
 
