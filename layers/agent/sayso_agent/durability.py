@@ -29,9 +29,11 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_core import to_jsonable_python
 
 from sayso.domain.segment import OperationKind
+from sayso_agent.deltas import append_joined
 from sayso_agent.deps import RunDeps
-from sayso_agent.events import append_joined, model_event, tool_event
-from sayso_agent.journal import MAX_STARTS, GivenUpError, Replay, Request, live_events
+from sayso_agent.events import model_event, tool_event
+from sayso_agent.journal import MAX_STARTS, Replay
+from sayso_agent.operations import GivenUpError, Request, live_events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
@@ -41,7 +43,14 @@ if TYPE_CHECKING:
 
 AGENT_NAME: Final = "agent"
 METADATA_KEY: Final = "sayso"
-"""Key in a tool's metadata: ``{"retry": "never"}``, or ``False`` for a pure tool without record."""
+"""Key in a tool's metadata: ``{"retry": "never", "timeout_seconds": 30}``, both optional, or
+``False`` for a pure tool without record, which has no time limit either."""
+
+TOOL_SECONDS: Final = 120.0
+"""How long a tool call may take that does not say so itself.
+
+Far below a function's 900 s: a slice ends before a call that might not fit into it.
+"""
 
 MAX_CALL_ID_BYTES: Final = 256
 
@@ -156,6 +165,7 @@ def _request(
                 digest=_digest([tool_name, arguments]),
                 tool_call_id=_bounded(ctx.tool_call_id),
                 max_starts=1 if config.get("retry") == "never" else MAX_STARTS,
+                limit_seconds=config.get("timeout_seconds", TOOL_SECONDS),
             )
         case ToolsetValidateToolArgumentsId():
             tool_name, arguments, ctx, _ = cache_key

@@ -33,14 +33,6 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import AgentStreamEvent
 
 EVENT_TYPE: Final = "pydantic_ai_event"
-MAX_DELTA_CHARS: Final = 4096
-"""Deltas of one part are joined up to this length (§14)."""
-
-_JOINED_MEMBERS: Final = {
-    "text": "content_delta",
-    "thinking": "content_delta",
-    "tool_call": "args_delta",
-}
 
 
 def model_event(event: AgentStreamEvent) -> EventDraft | None:
@@ -91,17 +83,6 @@ def tool_event(
     )
 
 
-def append_joined(drafts: list[EventDraft], draft: EventDraft) -> None:
-    """Append an event, or join it to the last one when both are deltas of one part.
-
-    A model sends a delta a word; stored like that, an answer takes ten times its length.
-    """
-    if drafts and (both := _joined(drafts[-1].data, draft.data)):
-        drafts[-1] = EventDraft(type=EVENT_TYPE, data=both)
-    else:
-        drafts.append(draft)
-
-
 def _part(part: object) -> dict[str, Any] | None:
     match part:
         case TextPart(content=content):
@@ -143,20 +124,3 @@ def _delta(delta: object) -> dict[str, Any] | None:
             }
         case _:
             return None
-
-
-def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any] | None:
-    """Return two deltas as one, None when they may not be joined."""
-    if first["event_kind"] != "part_delta" or second["event_kind"] != "part_delta":
-        return None
-    one, other = first["delta"], second["delta"]
-    member = _JOINED_MEMBERS[one["part_delta_kind"]]
-    rest = {key: value for key, value in one.items() if key != member}
-    if first["index"] != second["index"] or rest != {k: v for k, v in other.items() if k != member}:
-        return None
-    start, end = one[member], other[member]
-    if not isinstance(start, str) or not isinstance(end, str):
-        return None
-    if len(start) + len(end) > MAX_DELTA_CHARS:
-        return None
-    return {**first, "delta": {**rest, member: start + end}}

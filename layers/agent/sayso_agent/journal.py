@@ -17,51 +17,36 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.segment import (
     JOURNAL_VERSION,
+    MAX_EVENTS_OF_END,
+    MAX_EVENTS_OF_OPERATION,
     JournalMismatch,
     JournalUnavailable,
     Operation,
-    OperationKind,
     SegmentStop,
     SliceEnded,
 )
+from sayso_agent.deltas import fitted
+from sayso_agent.operations import GivenUpError, carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from sayso.domain.run import EventDraft
     from sayso.ports import SegmentJournal
+    from sayso_agent.operations import Request
 
 MIN_RESERVE_SECONDS = 20.0
 """A slice ends at the latest when this little time is left."""
+MIN_LIMIT_SECONDS = 1.0
+"""A limited operation that is let through although time is short has at least this long."""
 MAX_STARTS = 3
 """A tool call that was started so often without a result is given up."""
 
 INTERRUPTED = "The call was interrupted; whether it took effect is unknown."
-
-live_events: ContextVar[list[EventDraft] | None] = ContextVar("live_events", default=None)
-"""Where the events of the running operation are collected; None outside of operations."""
-
-
-class GivenUpError(Exception):
-    """An operation has a failed outcome; the text is what the model is told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """An operation as the agent library asks for it."""
-
-    kind: OperationKind
-    name: str
-    digest: str
-    tool_call_id: str = "-"
-    max_starts: int = 0
-    """How often the body may be started without a result; 0: starts are not counted."""
 
 
 class Replay:
@@ -122,7 +107,7 @@ class Replay:
             return _value(record.outcome), False
         if mismatch := self._passed_over(operation):
             raise await self._stopped(mismatch)
-        if self._stopping or self._time_is_short():
+        if self._stopping or self._time_is_short(request):
             raise await self._stopped(SliceEnded(f"stopped before operation {operation.key!r}"))
         starts = record.starts if record else 0
         return _value(await self._perform(operation, request, body, starts)), True
@@ -154,9 +139,9 @@ class Replay:
         return self.take_pending()
 
     def take_pending(self) -> list[EventDraft]:
-        """Return the events collected so far and forget them."""
+        """Return the events that are to be written with the end of the work, and forget them."""
         pending, self._pending = self._pending, []
-        return pending
+        return fitted(pending, MAX_EVENTS_OF_END)
 
     def _next(self, request: Request) -> Operation:
         return Operation(
@@ -184,11 +169,21 @@ class Replay:
             f"operation {operation.key!r} is asked for, recorded is {', '.join(waiting)}; {_ADVICE}"
         )
 
-    def _time_is_short(self) -> bool:
+    def _time_is_short(self, request: Request) -> bool:
         """Whether another operation might not end in time. One is always let through."""
         if not self._performed:
             return False
-        return self._remaining() < max(MIN_RESERVE_SECONDS, self._slowest_seconds)
+        needed = max(MIN_RESERVE_SECONDS, self._slowest_seconds)
+        if request.limit_seconds is not None:
+            needed = max(needed, request.limit_seconds + MIN_RESERVE_SECONDS)
+        return self._remaining() < needed
+
+    def _limit(self, request: Request) -> float | None:
+        """How long an operation may take: its own limit, as far as this worker lives so long."""
+        if request.limit_seconds is None:
+            return None
+        left = self._remaining() - MIN_RESERVE_SECONDS
+        return max(min(request.limit_seconds, left), MIN_LIMIT_SECONDS)
 
     async def _perform(
         self,
@@ -229,11 +224,23 @@ class Replay:
         else:
             if request.max_starts:
                 await self._write(lambda: self._journal.mark_started(operation))
-            outcome = await _outcome(body, events)
-        await self._write(
-            lambda: self._journal.record(operation, outcome, [*self.take_pending(), *events])
-        )
+            outcome = await carry_out(body, events, limit_seconds=self._limit(request))
+        await self._write(lambda: self._record(operation, outcome, events))
         return outcome
+
+    async def _record(self, operation: Operation, outcome: Any, events: list[EventDraft]) -> None:
+        """Write a result with its events, those first that waited for a write.
+
+        Of many that wait, some go on waiting if they need not come before events of its own.
+        """
+        room = MAX_EVENTS_OF_OPERATION
+        if events:
+            room -= min(len(events), MAX_EVENTS_OF_OPERATION // 2)
+            waited, self._pending = fitted(self._pending, room), []
+        else:
+            waited, self._pending = self._pending[:room], self._pending[room:]
+        own = fitted(events, MAX_EVENTS_OF_OPERATION - len(waited))
+        await self._journal.record(operation, outcome, [*waited, *own])
 
     async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write, or find out why not: a failed write is no failure of the tool or of the run."""
@@ -271,13 +278,3 @@ def _value(outcome: Any) -> Any:
     if "failed" in outcome:
         raise GivenUpError(outcome["failed"])
     return outcome["value"]
-
-
-async def _outcome(body: Callable[[], Awaitable[Any]], events: list[EventDraft]) -> dict[str, Any]:
-    token = live_events.set(events)
-    try:
-        return {"value": await body()}
-    except GivenUpError as error:
-        return {"failed": str(error)}
-    finally:
-        live_events.reset(token)

@@ -24,6 +24,7 @@ from sayso_agent.layers.plugin_llm import LLM_LAYER_NAME, DifyPluginLLMLayer
 from sayso_agent.protocol import RunRequest
 from sayso_agent.snapshots import PausedState, dump_paused, load_paused
 from sayso_agent.starting import Start, from_pause, from_prompt, from_results
+from sayso_agent.threads import threads_of_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -155,6 +156,7 @@ class _Segment:
         start = self.start
         with (
             replay_scope(),
+            threads_of_tools(),
             Agent.parallel_tool_call_execution_mode("parallel_ordered_events"),
             capture_run_messages() as messages,
         ):

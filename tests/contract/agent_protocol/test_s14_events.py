@@ -26,7 +26,8 @@ from pydantic_ai.messages import (
 
 from sayso.domain.run import EventDraft, Face
 from sayso.domain.segment import Asked
-from sayso_agent.events import MAX_DELTA_CHARS, append_joined, model_event, tool_event
+from sayso_agent.deltas import MAX_DELTA_CHARS, append_joined
+from sayso_agent.events import model_event, tool_event
 from support.segments import (
     CONTEXT,
     HISTORY,

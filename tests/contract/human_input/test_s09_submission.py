@@ -11,6 +11,14 @@ from support.human_input import APPROVE, MAIL, NOTE, REASON, REJECT, WEB, Forms,
 
 FILE = {"type": "file", "output_variable_name": "proof"}
 FILES = {"type": "file-list", "output_variable_name": "proofs", "number_limits": 2}
+CHECKED = {
+    "type": "multi-select",
+    "output_variable_name": "checked",
+    "option_source": {"type": "constant", "value": ["a", "b"]},
+    "min_choices": 1,
+    "required": True,
+}
+FEE = {"type": "number", "output_variable_name": "fee", "required": True}
 REMOTE = {"type": "image", "transfer_method": "remote_url", "url": "https://x.example/a.png"}
 LIMITED = FILE | {
     "allowed_file_types": ["image", "custom"],
@@ -186,6 +194,17 @@ def test_s9_7_an_action_says_which_fields_it_needs() -> None:
 
     assert message(node(note, actions=actions), {}, "reject") is None
     assert message(node(note, actions=actions), {"note": " "}) == "Missing required inputs: note"
+
+
+def test_s9_7_an_action_that_needs_no_fields_takes_the_empty_page() -> None:
+    actions = [APPROVE, REJECT | {"required_inputs": []}]
+    inputs = [NOTE | {"required": True}, REASON, FILES, CHECKED, FEE]
+    forms = Forms({"form": node(*inputs, actions=actions)})
+
+    page = forms.page(kind=MAIL, action="reject", note="", reason="", fee="")
+
+    assert page.status == 303
+    assert forms.result()["action"]["id"] == "reject"
 
 
 def test_s9_7_required_of_a_question_of_the_model_is_honoured_on_the_page() -> None:

@@ -17,7 +17,8 @@ from sayso.domain.segment import (
     OperationKind,
     SliceEnded,
 )
-from sayso_agent.journal import GivenUpError, Replay, Request, live_events
+from sayso_agent.journal import Replay
+from sayso_agent.operations import GivenUpError, Request, live_events
 from support.segments import Killed, MemoryJournal, Store
 
 if TYPE_CHECKING:

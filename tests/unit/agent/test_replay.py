@@ -147,7 +147,7 @@ def test_forty_operations_in_slices_show_what_one_worker_shows() -> None:
     expected = outcome(undisturbed.finish())
     run = scenario(turns=turns)
 
-    result = run.finish(remaining=iter_of(100.0, 100.0, 0.0))
+    result = run.finish(remaining=iter_of(200.0, 200.0, 0.0))
 
     assert outcome(result) == expected
     assert run.shown == undisturbed.shown
@@ -170,7 +170,7 @@ def test_a_slice_waits_for_the_siblings_in_flight(tmp_path: Path) -> None:
     )
     store = Store()
     journal = MemoryJournal(store)
-    left = iter([100.0, 0.0])
+    left = iter([200.0, 200.0, 0.0])  # is there time, and how much, for a; is there for b
 
     with pytest.raises(SliceEnded):
         run_segment(work_on(run.create, remaining_seconds=lambda: next(left)), journal)

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 JOURNAL_VERSION = 1
 """Format of the operation records; another one in a record stops the run with a readable error."""
 
+MAX_EVENTS_OF_OPERATION = 90
+"""Events that may come with a result: one transaction holds 100 items (DynamoDB limit)."""
+MAX_EVENTS_OF_END = 40
+"""Events that may come with the end of a segment, whose transaction also holds its forms."""
+
 
 class OperationKind(StrEnum):
     """What an operation is."""

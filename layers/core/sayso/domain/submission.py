@@ -81,8 +81,9 @@ def _check_field(
     wants_all = own is None
     required = field.required if own is None else field.name in own
     value = values.get(field.name)
-    is_sent = field.name in values and (value is not None or field.must_be_sent)
-    if _is_empty(field, value) and (required or (wants_all and field.must_be_sent and not is_sent)):
+    must_be_sent = field.must_be_sent and wants_all
+    is_sent = field.name in values and (value is not None or must_be_sent)
+    if _is_empty(field, value) and (required or (must_be_sent and not is_sent)):
         raise Refused(FieldIssue(field.name, "missing", f"Missing required inputs: {field.name}"))
     if is_sent and not _is_nothing(field, value):
         accepted[field.name] = check_value(field, value, uploads)

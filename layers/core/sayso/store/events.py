@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from sayso.store.objects import Documents
 
 MAX_INLINE_BYTES = 100_000
-"""Packed event data above this goes to the bucket: one transaction holds 4 MB (DynamoDB limit)."""
+"""Packed event data above this goes to the bucket: an item holds 400 KB (DynamoDB limit)."""
+MAX_INLINE_TOTAL_BYTES = 2_000_000
+"""What does not fit into this together goes there too: one transaction holds 4 MB."""
 
 
 class EventLog:
@@ -37,32 +39,26 @@ class EventLog:
 
         Large data is stored at once; without the commit nothing refers to it.
         """
-        return [
-            Put(item=self._item(run, run.last_event + offset, draft, now, ttl))
-            for offset, draft in enumerate(drafts, start=1)
-        ]
+        puts, room = [], MAX_INLINE_TOTAL_BYTES
+        for number, draft in enumerate(drafts, start=run.last_event + 1):
+            packed = pack(draft.data)
+            data: Item = {"data": packed}
+            if len(packed) > min(MAX_INLINE_BYTES, room):
+                data = self._stored_apart(run, number, draft)
+            else:
+                room -= len(packed)
+            puts.append(Put(item=_head(run, number, draft, now, ttl) | data))
+        return puts
 
     def read(self, run_id: RunId, *, after: int, limit: int) -> list[RunEvent]:
         """Return the events behind a number, oldest first, at most ``limit``."""
         items = self._table.query(run_pk(run_id), prefix=EVENT, after=event_sk(after), limit=limit)
         return [self._event(item) for item in items]
 
-    def _item(self, run: Run, number: int, draft: EventDraft, now: datetime, ttl: int) -> Item:
-        item: Item = {
-            "pk": run_pk(run.id),
-            "sk": event_sk(number),
-            "at": to_ms(draft.created_at or now),
-            "type": draft.type,
-            "ttl": ttl,
-        }
-        if draft.audience is not Audience.ALL:
-            item["audience"] = draft.audience
-        packed = pack(draft.data)
-        if len(packed) <= MAX_INLINE_BYTES:
-            return item | {"data": packed}
+    def _stored_apart(self, run: Run, number: int, draft: EventDraft) -> Item:
         plain = json.dumps(draft.data, ensure_ascii=False).encode()
         ref = self._documents.put(run.tenant, run.id, f"events/{number}", plain)
-        return item | {"data_key": ref.key, "data_digest": ref.digest}
+        return {"data_key": ref.key, "data_digest": ref.digest}
 
     def _event(self, item: Item) -> RunEvent:
         return RunEvent(
@@ -78,3 +74,16 @@ class EventLog:
             return unpack(item["data"])
         ref = ObjectRef(key=item["data_key"], digest=item["data_digest"])
         return json.loads(self._documents.get(ref))
+
+
+def _head(run: Run, number: int, draft: EventDraft, now: datetime, ttl: int) -> Item:
+    item: Item = {
+        "pk": run_pk(run.id),
+        "sk": event_sk(number),
+        "at": to_ms(draft.created_at or now),
+        "type": draft.type,
+        "ttl": ttl,
+    }
+    if draft.audience is not Audience.ALL:
+        item["audience"] = draft.audience
+    return item

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayso.domain.errors import ConditionFailedError
 from sayso.domain.run import ObjectRef
-from sayso.domain.segment import JOURNAL_VERSION, OperationRecord
+from sayso.domain.segment import JOURNAL_VERSION, MAX_EVENTS_OF_OPERATION, OperationRecord
 from sayso.ports import Check, Equals, Put, Update, Write
 from sayso.store.codec import digest_of, pack, to_json, unpack
 from sayso.store.keys import journal_prefix, run_key, run_pk
@@ -75,9 +75,18 @@ class JournalStore:
     ) -> OperationRecord:
         """Record a result together with its events; the caller advances ``run.last_event``.
 
+        Args:
+            run: The run, its lease ours.
+            operation: What has a result.
+            starts: How often its body was started.
+            outcome: The result, JSON.
+            events: At most ``MAX_EVENTS_OF_OPERATION``.
+            now: When it happened.
+
         Raises:
             LeaseLost: The run ended or has another owner.
         """
+        assert len(events) <= MAX_EVENTS_OF_OPERATION
         shown = tuple(draft.identity for draft in events if draft.identity)
         item = self._item(run, operation, starts) | self._result(run, operation, outcome)
         if shown:
