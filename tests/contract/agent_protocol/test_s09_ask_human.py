@@ -131,7 +131,7 @@ def test_s9_1_own_bounds(member: str, bound: int) -> None:
                 " false: file-list, file"
             ),
         ),
-        ({"allowed_field_types": ["number"]}, "Input should be 'paragraph', 'select', 'file'"),
+        ({"allowed_field_types": ["colour"]}, "Input should be 'paragraph', 'select', 'file'"),
     ],
     ids=["name", "ascii", "duplicates", "files", "type"],
 )

@@ -55,13 +55,15 @@ class SelectOption(LayerModel):
     label: Annotated[_Text, _not_blank("select option label")]
 
 
-class _Field(LayerModel):
+class BaseField(LayerModel):
+    """What all fields have."""
+
     name: Annotated[_Text, _identifier("field name")]
     label: Annotated[_Text, _not_blank("field label")]
     required: bool = False
 
 
-class ParagraphField(_Field):
+class ParagraphField(BaseField):
     """Free text."""
 
     type: Literal["paragraph"]
@@ -69,7 +71,7 @@ class ParagraphField(_Field):
     default: str | None = None
 
 
-class SelectField(_Field):
+class SelectField(BaseField):
     """One of several options."""
 
     type: Literal["select"]
@@ -91,13 +93,13 @@ class SelectField(_Field):
         return self
 
 
-class FileField(_Field):
+class FileField(BaseField):
     """One file."""
 
     type: Literal["file"]
 
 
-class FileListField(_Field):
+class FileListField(BaseField):
     """Several files."""
 
     type: Literal["file-list"]

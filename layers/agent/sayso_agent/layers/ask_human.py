@@ -22,6 +22,7 @@ from sayso_agent.layers.ask_arguments import (
     FieldType,
     is_identifier,
 )
+from sayso_agent.layers.ask_own_fields import OwnFieldType, arguments_for
 from sayso_agent.layers.base import Layer, LayerModel
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class DifyAskHumanLayerConfig(LayerModel):
     tool_description: str | None = None
     max_fields: Annotated[int, Field(ge=0)] = 8
     max_actions: Annotated[int, Field(ge=1)] = 4
-    allowed_field_types: list[FieldType] = Field(default=["paragraph", "select"])
+    allowed_field_types: list[FieldType | OwnFieldType] = Field(default=["paragraph", "select"])
     allow_file_fields: bool = False
     max_markdown_chars: Annotated[int, Field(ge=0)] = 8_000
     max_question_chars: Annotated[int, Field(ge=1)] = 1_000
@@ -81,7 +82,9 @@ class DifyAskHumanLayerConfig(LayerModel):
 
     @field_validator("allowed_field_types")
     @classmethod
-    def _are_different(cls, value: list[FieldType]) -> list[FieldType]:
+    def _are_different(
+        cls, value: list[FieldType | OwnFieldType]
+    ) -> list[FieldType | OwnFieldType]:
         if len(set(value)) != len(value):
             message = "allowed_field_types must not contain duplicates"
             raise ValueError(message)
@@ -121,7 +124,7 @@ class DifyAskHumanLayer(Layer[DifyAskHumanLayerConfig]):
             _never_called,
             name=self.config.tool_name,
             description=self.config.tool_description or _DESCRIPTION,
-            json_schema=AskHumanToolArgs.model_json_schema(),
+            json_schema=arguments_for(self.config.allowed_field_types).model_json_schema(),
             sequential=True,
             args_validator=self._validate,
         )
@@ -190,7 +193,7 @@ def normalise(args: dict[str, Any], config: DifyAskHumanLayerConfig) -> AskHuman
         pydantic.ValidationError: The arguments are not of the form (§9.3).
         ValueError: They are outside the layer's limits (§9.4).
     """
-    asked = AskHumanToolArgs.model_validate(args)
+    asked = arguments_for(config.allowed_field_types).model_validate(args)
     if len(asked.fields) > config.max_fields:
         message = f"ask_human fields must contain at most {config.max_fields} item(s)"
         raise ValueError(message)

@@ -29,7 +29,7 @@ def definition_of(args: Mapping[str, Any]) -> FormDefinition:
         title=args.get("title") or "",
         question=args["question"],
         content=args.get("markdown") or "",
-        inputs=tuple(_input(field) for field in args["fields"]),
+        inputs=tuple(input_of(field) for field in args["fields"]),
         actions=tuple(_action(one) for one in args["actions"]) or (DEFAULT_ACTION,),
         urgency=args.get("urgency", "normal"),
     )
@@ -53,7 +53,7 @@ def _labelled(field: FormInput) -> str:
     return f"{field.label}{mark}\n\n{{{{#$output.{field.name}#}}}}"
 
 
-def _input(field: Mapping[str, Any]) -> FormInput:
+def input_of(field: Mapping[str, Any]) -> FormInput:
     """Return a field; the tool's names for its members are those of our classes."""
     members = {name: value for name, value in field.items() if name not in {"type", "max_files"}}
     if "options" in members:
