@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sayso.domain.access import Surface
+from sayso.domain.links import Link
+from sayso.store.limiter import TableRateLimiter
 from sayso.testing.faults import Faults
+from sayso.usecases.open_form import FormAccess, open_form
+from sayso.usecases.submit_form import Submission, submit_form
 from support.agent import Do, End, FakeAgent, ask_times
 from support.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from sayso.domain.form import Form
 
 OBJECTS = {"put_object", "get_object"}
 WEBAPP: dict[str, Any] = {"delivery_methods": [{"type": "webapp"}]}
@@ -85,6 +92,28 @@ def test_a_submission_makes_three_calls_besides_the_limiter() -> None:
     calls, _ = counted.calls(lambda: counted.world.submit(form))
 
     assert calls == 3
+
+
+def access_to(counted: Counted, form: Form) -> FormAccess:
+    link = Link(form_id=form.id, recipient=1, revision=1)
+    token = counted.world.links.sign(link)
+    return FormAccess(token=token, surface=Surface.PAGE, address="192.0.2.1")
+
+
+def test_the_page_opens_in_three_calls_and_takes_an_answer_in_five() -> None:
+    counted = Counted(FakeAgent())
+    world = counted.world
+    run_id = world.create(WEBAPP)
+    world.settle()
+    access = access_to(counted, world.forms(run_id)[0])
+    limiter = TableRateLimiter(world.table, world.clock, limit=30)
+    answer = Submission(action="approve", values={})
+
+    opened = counted.calls(lambda: open_form(access, world.context, world.links, limiter))
+    sent = counted.calls(lambda: submit_form(access, answer, world.context, world.links, limiter))
+
+    assert opened == (3, 0)
+    assert sent == (5, 0)
 
 
 @pytest.mark.parametrize("questions", [1, 10])
