@@ -7,6 +7,9 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+# The package has no types.
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
 from e2e.scenes import ANSWER_SHOWN, scripted, somebody, to_mail
@@ -14,6 +17,8 @@ from e2e.waiting import eventually
 from support.segments import ask
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from playwright.sync_api import Browser, Page
 
     from e2e.stage import Stage
@@ -209,3 +214,19 @@ def test_form_routes_of_all_surfaces_are_served_by_the_gateway(stage: Stage) -> 
     assert (openapi.status, openapi.json["code"]) == (403, "recipient_surface_mismatch")
     assert extended.json["expiration_time"] == int(form.deadline.timestamp()) + 60
     assert (submitted.status, submitted.text) == (200, "{}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_kind_of_field_is_usable_for_everybody(
+    stage: Stage, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    _, _, (link,) = asked(stage)
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 320, "height": 800})
+    page.goto(link)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+
+    violations = Axe().run(page).response["violations"]
+
+    assert [one["id"] for one in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
