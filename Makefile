@@ -44,7 +44,11 @@ setup: .venv/.ready .venv-emulator/.ready $(LOCAL_LAYERS) ## Make the environmen
 .local/layers/%/requirements.txt: layers/%/requirements.txt .venv-emulator/.ready
 	@rm -rf $(@D)
 	@$(INSTALL) --no-deps --compile-bytecode --python .venv-emulator/bin/python --target $(@D) -r $<
+	@$(if $(wildcard $(<D)/wheels/*.whl),$(UV) pip install --quiet --offline --no-deps --compile-bytecode --python .venv-emulator/bin/python --target $(@D) $(wildcard $(<D)/wheels/*.whl))
 	@cp $< $@
+
+# Packages of the deployer's own, see docs/custom-layers.md.
+.local/layers/agent/requirements.txt: $(wildcard layers/agent/wheels/*.whl)
 
 # aws-sam-cli is large and wants the very Python of the functions.
 .venv-sam/.ready: requirements/sam.txt .venv/.ready

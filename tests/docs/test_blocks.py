@@ -103,7 +103,7 @@ def test_the_first_request_of_the_readme_is_accepted() -> None:
     _check_create_run(bodies[0])
 
 
-@pytest.mark.parametrize("block", blocks("python"), ids=str)
+@pytest.mark.parametrize("block", blocks("python", ""), ids=str)
 def test_python_blocks_run_and_make_layers(block: Block) -> None:
     names: dict[str, Any] = {"__name__": "docs_example"}
 
@@ -117,7 +117,7 @@ def test_python_blocks_run_and_make_layers(block: Block) -> None:
 
 
 def test_there_is_no_block_that_nothing_checks() -> None:
-    checked = {"json", "mermaid", "python", "sh", "text"}
+    checked = {"json", "mermaid", "python", "sh", "text", "toml"}
 
     assert {block.language for page in {b.page for b in _all()} for block in blocks_of(page)} <= (
         checked
