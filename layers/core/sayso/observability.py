@@ -7,6 +7,7 @@ not ours may quote such values, so only its class and place are logged.
 
 from __future__ import annotations
 
+import logging
 import traceback
 from enum import StrEnum
 from functools import cache
@@ -87,7 +88,17 @@ def _short(value: Any) -> Any:
 @cache
 def logger() -> Logger:
     """Return the logger of this process; level and service come from Powertools' variables."""
+    _silence_libraries()
     return Logger(logger_formatter=_Formatter(use_rfc3339=True, utc=True))
+
+
+def _silence_libraries() -> None:
+    """Let only our own logger speak: lines of libraries hold addresses, and may hold anything.
+
+    Lambda sets the root logger to INFO, at which HTTP clients log every URL they call. Whatever
+    matters to us comes as an exception.
+    """
+    logging.getLogger().setLevel(logging.CRITICAL)
 
 
 def bind_request(function: str, request_id: str) -> None:
