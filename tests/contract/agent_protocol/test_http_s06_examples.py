@@ -62,7 +62,7 @@ def test_s07_1_the_prompt_layer_with_strings_and_with_lists(prompt: dict[str, An
 
 def test_s09_6_the_question_and_its_resume() -> None:
     client = client_of(Functions())
-    turns = [
+    turns: list[dict[str, Any]] = [
         {"calls": [{"name": "ask_human", "args": QUESTION, "id": "call_7"}]},
         {"text": "{{results}}"},
     ]
