@@ -89,6 +89,10 @@ class SliceEnded(SegmentStop):
     """Time is short: another invocation goes on with this segment."""
 
 
+class RunDeadlinePassed(SegmentStop):
+    """The run's deadline came while a worker was at it: it expires."""
+
+
 class ActiveTimeOver(SegmentStop):
     """Workers have been at the run for as long as they may: it fails (dify-agent §13)."""
 

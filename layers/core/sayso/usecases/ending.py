@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sayso.domain.errors import MovedOnError
 from sayso.domain.run import NO_FAILURE, AuditEntry, EventDraft, Failure
-from sayso.domain.segment import NOTHING_LEFT, Left
+from sayso.domain.segment import NOTHING_LEFT, Failed, Left
 from sayso.domain.transitions import FormStatus, FormTrigger, RunStatus, RunTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from sayso.domain.run import CancelIntent, Run
-    from sayso.domain.segment import Failed, Usage
+    from sayso.domain.segment import Usage
     from sayso.ports import Condition, Write
     from sayso.usecases.context import Context
 
@@ -46,11 +48,34 @@ def end_run(
         audit=AuditEntry(
             number=run.audits + 1, at=now, what=trigger, facts={"reason": failure.reason}
         ),
-        closing=_closing(run, trigger, context),
+        closing=_closing(run, trigger, now, context),
         also=also,
     )
     context.report("run_ended", run_id=run.id, status=ended.status)
     return ended
+
+
+def expire_run(run: Run, context: Context, left: Left = NOTHING_LEFT) -> None:
+    """End a run whose deadline has passed; whoever moved it on meanwhile was faster."""
+    error = "the run's deadline passed"
+    if run.refusal is not None:
+        error = f"the run's deadline passed; resuming was refused: {run.refusal}"
+    failed = Failed(
+        error=error,
+        reason="expired",
+        session_snapshot=left.session_snapshot,
+        usage=left.usage,
+    )
+    try:
+        end_run(
+            run,
+            RunTrigger.EXPIRE,
+            context,
+            events=[terminal_failed(failed, run)],
+            failure=Failure(error=error, reason="expired"),
+        )
+    except MovedOnError:
+        context.report("run_moved_on", run_id=run.id)
 
 
 def cancelled(intent: CancelIntent) -> Failure:
@@ -97,12 +122,12 @@ def _extras(left: Left, run: Run) -> dict[str, Any]:
     }
 
 
-def _closing(run: Run, trigger: RunTrigger, context: Context) -> list[Write]:
+def _closing(run: Run, trigger: RunTrigger, now: datetime, context: Context) -> list[Write]:
     if run.status is not RunStatus.PAUSED or run.pause_id is None:
         return []
     pause = context.stores.runs.pause(run.id, run.pause_id)
     form_trigger, note = _CLOSING[trigger]
-    now, ttl = context.clock.now(), context.stores.runs.ttl(run)
+    ttl = context.stores.runs.ttl(run)
     writes: list[Write] = []
     for form_id in pause.forms.values() if pause else ():
         form = context.stores.forms.get(form_id)

@@ -21,10 +21,12 @@ from sayso.domain.segment import (
     JournalUnavailable,
     LeaseLost,
     OperationKind,
+    RunDeadlinePassed,
     SliceEnded,
 )
 from sayso.usecases.commit_segment import commit_cancelled, commit_result
 from sayso.usecases.context import Context, tell
+from sayso.usecases.ending import expire_run
 from sayso.usecases.load_forms import load_forms
 from sayso.usecases.pause_run import Asking, pause_until
 from sayso.usecases.prepare import prepare
@@ -67,13 +69,21 @@ def run_segment(run_id: RunId, shop: Workshop) -> None:
     context = shop.context
     owner = context.ids.token()
     run = context.stores.runs.claim(run_id, owner=owner, now=context.clock.now(), lease=shop.lease)
+    now = context.clock.now()
     if run is None:
         context.report("nothing_to_claim", run_id=run_id)
-        return
-    if run.not_before is not None and run.segment == 1 and run.not_before > context.clock.now():
+    elif run.deadline <= now:
+        expire_run(run, context)
+    elif run.not_before is not None and run.segment == 1 and run.not_before > now:
         with contextlib.suppress(LeaseLost, CancelSeen):
             pause_until(run, run.not_before, shop.asking)
-        return
+    else:
+        _take_up(run, shop)
+
+
+def _take_up(run: Run, shop: Workshop) -> None:
+    """Work on a claimed run from what is stored of it."""
+    context = shop.context
     first = run.epoch == 1
     records = {} if first else context.stores.journal.load(run)
     if failed := _too_many_deaths(run, records):
@@ -131,6 +141,8 @@ async def _work(
     except JournalUnavailable as stop:
         message = str(stop)
         raise RetryableError(message) from stop
+    except RunDeadlinePassed:
+        await asyncio.to_thread(expire_run, held.run, shop.context, held.left)
     except ActiveTimeOver as stop:
         failed = Failed(
             error=str(stop),

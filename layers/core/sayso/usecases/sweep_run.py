@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sayso.domain.errors import MovedOnError
-from sayso.domain.run import Failure, PauseReason
-from sayso.domain.segment import Failed
-from sayso.domain.transitions import RunStatus, RunTrigger
+from sayso.domain.run import PauseReason
+from sayso.domain.transitions import RunStatus
 from sayso.usecases.backoff import next_look
 from sayso.usecases.context import tell
-from sayso.usecases.ending import end_run, terminal_failed
+from sayso.usecases.ending import expire_run
 from sayso.usecases.load_forms import load_forms
 from sayso.usecases.remove_run import remove_run
 
@@ -31,7 +29,7 @@ def look_at_run(run_id: RunId, telling: Telling) -> None:
     if run.status.is_final:
         remove_run(run, context)
     elif run.deadline <= now and not _must_resume(run, context):
-        _expire(run, context)
+        expire_run(run, context)
     elif run.status is RunStatus.RUNNING:
         _tell_worker(run, context)
     else:
@@ -69,20 +67,3 @@ def _must_resume(run: Run, context: Context) -> bool:
         return False
     forms = load_forms(pause, context)
     return len(forms) == len(pause.forms) and all(whole.form.status.resumes_run for whole in forms)
-
-
-def _expire(run: Run, context: Context) -> None:
-    error = "the run's deadline passed"
-    if run.refusal is not None:
-        error = f"the run's deadline passed; resuming was refused: {run.refusal}"
-    failed = Failed(error=error, reason="expired")
-    try:
-        end_run(
-            run,
-            RunTrigger.EXPIRE,
-            context,
-            events=[terminal_failed(failed, run)],
-            failure=Failure(error=error, reason="expired"),
-        )
-    except MovedOnError:
-        context.report("run_moved_on", run_id=run.id)

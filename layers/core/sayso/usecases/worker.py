@@ -18,6 +18,7 @@ from sayso.domain.segment import (
     CancelSeen,
     JournalUnavailable,
     LeaseLost,
+    RunDeadlinePassed,
     SegmentStop,
 )
 
@@ -50,6 +51,8 @@ class LeasedRun:
         """What the agent left behind when it was stopped."""
         self._run = run
         self._claimed_at = context.clock.now()
+        # What was decided in time is still worked on: only a deadline that comes later stops it.
+        self._deadline = run.deadline if run.deadline > self._claimed_at else None
         self._active_before = timedelta(milliseconds=run.active_ms)
         self._max_active = max_active
         self._records = dict(records)
@@ -68,7 +71,10 @@ class LeasedRun:
 
     @property
     def _time_left(self) -> timedelta:
-        return self._max_active - self._active
+        left = self._max_active - self._active
+        if self._deadline is None:
+            return left
+        return min(left, self._deadline - self._context.clock.now())
 
     def leave(self, left: Left) -> None:
         """Keep what a stopped agent leaves behind, for the end that is written then."""
@@ -106,7 +112,13 @@ class LeasedRun:
         self._check_time()
 
     def _check_time(self) -> None:
-        """Stop a run that was worked on for as long as may be (dify-agent §13 Limits)."""
+        """Stop a run at its deadline, or when it was worked on for as long as may be.
+
+        The latter: dify-agent §13 Limits.
+        """
+        if self._deadline is not None and self._deadline <= self._context.clock.now():
+            message = f"the deadline of run {self.run.id!r} has passed"
+            raise RunDeadlinePassed(message)
         if self._time_left <= timedelta():
             seconds = self._max_active.total_seconds()
             message = f"Agent run exceeded the configured limit of {seconds:g} seconds"
@@ -136,7 +148,7 @@ class LeasedRun:
             try:
                 self._check_time()
                 held = await self._renew(now + self._lease)
-            except (ActiveTimeOver, LeaseLost) as stop:
+            except (ActiveTimeOver, LeaseLost, RunDeadlinePassed) as stop:
                 await self._interrupt(work, stop)
                 return
             except RetryableError:
