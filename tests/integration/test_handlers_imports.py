@@ -34,7 +34,7 @@ FORBIDDEN = {
     "console": AGENT | {"bleach", "markdown_it", "jinja2"},
     "deliver": AGENT | {"pydantic"},
     "timeout_sweep": HEAVY | {"jinja2"},
-    "resume": {"boto3"},
+    "resume": {"boto3", "openai", "anthropic", "google.genai"},
 }
 
 

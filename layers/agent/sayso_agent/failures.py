@@ -1,13 +1,14 @@
 """Turns what went wrong in a run into the contract's terminal failure (dify-agent §13.2).
 
-The texts go to the caller, so they must hold no secret; the layers that hold secrets hide their
-input in validation errors.
+The texts go to the caller and are stored, so they must hold no secret: the layers that hold secrets
+hide their input in validation errors, and a credential that a provider quotes is crossed out.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_ai.exceptions import ModelHTTPError, UsageLimitExceeded
@@ -15,11 +16,12 @@ from pydantic_ai.exceptions import ModelHTTPError, UsageLimitExceeded
 from sayso.domain.segment import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 LIMIT_EXCEEDED: Final = "agent_run_limit_exceeded"
 RATE_LIMITED: Final = "InvokeRateLimitError"
 _TOO_MANY_REQUESTS: Final = 429
+_CROSSED_OUT: Final = "***"
 
 _CONTRACT_TEXTS: Final = (
     (re.compile(r"(Tool '[^']*' exceeded max retries count of \d+)\b.*", re.DOTALL), r"\1"),
@@ -33,8 +35,20 @@ _CONTRACT_TEXTS: Final = (
 """The library's text → the contract's; the library adds advice for programmers."""
 
 
-def failure(error: Exception) -> Failed:
-    """Return the end of a run that an exception brought about."""
+def failure(error: Exception, *, secrets: Iterable[str] = ()) -> Failed:
+    """Return the end of a run that an exception brought about.
+
+    Args:
+        error: What was raised.
+        secrets: What the text must not quote.
+    """
+    failed = _failure(error)
+    for secret in secrets:
+        failed = replace(failed, error=failed.error.replace(secret, _CROSSED_OUT))
+    return failed
+
+
+def _failure(error: Exception) -> Failed:
     match error:
         case ModelHTTPError():
             return _model_failure(error)

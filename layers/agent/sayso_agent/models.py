@@ -8,7 +8,7 @@ credentials from the same request (DESIGN §8).
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sayso_agent.providers.base import ModelConfigError, ModelSpec
 from sayso_agent.providers.table import ADDRESSES, ALIASES, PROVIDERS, SCRIPTED, SECRETS
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sayso_agent.layers.plugin_llm import DifyPluginLLMLayerConfig
     from sayso_agent.outgoing import Outgoing
     from sayso_agent.providers.base import Provider, Secret
+
+MIN_SECRET_CHARS: Final = 8
 
 
 class Models:
@@ -56,6 +58,20 @@ class Models:
             ModelConfigError: The provider is unknown or not built in.
         """
         _load(self.provider_name(config))
+
+    def secrets(self, config: DifyPluginLLMLayerConfig) -> set[str]:
+        """Return the texts that nobody may be told, whoever quotes them.
+
+        Not those that are too short to be a secret, and would be found in any text.
+        """
+        try:
+            stored = self.spec(self.provider_name(config), config).credentials
+        except ModelConfigError:
+            stored = {}
+        values = [one.get(name) for one in (config.credentials, stored) for name in SECRETS]
+        return {
+            one for one in values if isinstance(one, str) and len(one.strip()) >= MIN_SECRET_CHARS
+        }
 
     def provider_name(self, config: DifyPluginLLMLayerConfig) -> str:
         """Return the last part of the name, which clients may spell as the path of a plugin.

@@ -252,8 +252,9 @@ class _Segment:
         return snapshot
 
     def _failed(self, error: Exception) -> Failed:
+        llm = self.composition.first(DifyPluginLLMLayer)
         return replace(
-            failure(error),
+            failure(error, secrets=self.models.secrets(llm.config) if llm else ()),
             session_snapshot=self._last_snapshot(),
             usage=self._usage(),
             events=self.replay.take_pending(),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sayso.domain.errors import SnapshotRefusedError
 from sayso.domain.run import Face
 from sayso.domain.segment import Asked, Failed, Finished
 from sayso.ports import StoredCredential
@@ -23,6 +24,7 @@ from stub_model.server import stub_model
 from support.segments import (
     CONTEXT,
     HISTORY,
+    RUNNER,
     MemoryJournal,
     ask_human,
     failed_text,
@@ -257,3 +259,32 @@ def test_a_provider_error_ends_the_run_with_the_provider_s_words() -> None:
 
     assert isinstance(result, Failed)
     assert (result.error, result.reason) == ("Incorrect API key.", "Auth")
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["of the request", "of the stack"])
+def test_a_key_that_a_provider_quotes_is_crossed_out(stored: bool) -> None:
+    with refusing(401, {"error": {"message": "No such key: sk-quoted-key."}}) as base:
+        credentials = {"openai_api_key": "sk-quoted-key", "openai_api_base": base}
+        entry = StoredCredential(values=credentials, hosts=("127.0.0.1",))
+        runner = build_runner(
+            scripted=False,
+            allow_internal=True,
+            stored_credentials=lambda _provider: entry if stored else None,
+        )
+        create = asking(openai(credentials={} if stored else credentials))
+        result = run_segment(work_on(create), runner=runner)
+
+    assert isinstance(result, Failed)
+    assert result.error == "No such key: ***."
+
+
+def test_a_run_whose_provider_was_left_out_stays_paused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with stub_model() as base:
+        create = asking(openai(credentials={**KEY, "openai_api_base": base}))
+        asked = run_segment(work_on(create))
+    assert isinstance(asked, Asked)
+    monkeypatch.setitem(sys.modules, "sayso_agent.providers.openai", None)
+    answer = {"call_1": submitted(comment="Fine by me.")}
+
+    with pytest.raises(SnapshotRefusedError, match="not part of this deployment's agent layer"):
+        RUNNER.check(work_on(create, segment=2, snapshot=asked.snapshot, answers=answer))
