@@ -103,14 +103,7 @@ def make_content(
     variables = visible_variables(
         policy.variables, run_id=origin.run_id, title=origin.run_title, asked=asked
     )
-    warnings: tuple[str, ...] = ()
-    if policy.form is None:
-        definition = definition_of(asked)
-        given = shown = composed_content(definition)
-    else:
-        made = node_form(policy.form, variables, question=asked["question"])
-        definition, warnings = made.definition, made.warnings
-        given, shown = policy.form.form_content, definition.content
+    definition, warnings, given, shown = _define(asked, policy, variables)
     rendered = _render(definition, renderer)
     return FormContent(
         definition=definition,
@@ -129,6 +122,18 @@ def make_content(
         display_in_ui=origin.invoke_from == DEBUGGER or has_webapp(policy),
         show_decider=policy.policy.show_decider,
     )
+
+
+def _define(
+    asked: Mapping[str, Any], policy: HumanInputPolicy, variables: Mapping[str, Any]
+) -> tuple[FormDefinition, tuple[str, ...], str, str]:
+    """Return definition, warnings, the text as it was written, and as it is shown."""
+    if policy.form is None:
+        definition = definition_of(asked)
+        text = composed_content(definition)
+        return definition, (), text, text
+    made = node_form(policy.form, variables, question=asked["question"])
+    return made.definition, made.warnings, policy.form.form_content, made.definition.content
 
 
 def _render(definition: FormDefinition, renderer: ContentRenderer) -> RenderedContent:
