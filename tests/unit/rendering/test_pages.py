@@ -6,7 +6,7 @@ import itertools
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -20,6 +20,7 @@ from sayso.rendering.views import (
     DecisionView,
     ExpiredView,
     FormView,
+    LineView,
     OptionView,
     ParagraphView,
     RateLimitedView,
@@ -272,6 +273,20 @@ def test_a_wrong_field_is_tied_to_its_hint_and_error() -> None:
     assert area["aria-invalid"] == "true"
     assert area["aria-describedby"] == "field-note-hint field-note-error"
     assert page.text.count("Shorten “Note”") == 2
+
+
+@pytest.mark.parametrize(
+    ("keyboard", "words"), [("numeric", "as a whole number"), ("decimal", "as a number such as 12")]
+)
+def test_no_example_of_a_number_is_one_that_the_field_refuses(
+    keyboard: Literal["numeric", "decimal"], words: str
+) -> None:
+    people = LineView(name="people", label="People", keyboard=keyboard)
+    issues = [FieldIssue("people", "not_a_number", "")]
+
+    html = pages.form_page(replace(FORM, parts=(people,)), nonce=NONCE, issues=issues)
+
+    assert f"Write “People” {words}" in html
 
 
 def test_an_issue_of_no_field_on_the_page_still_shows() -> None:

@@ -41,6 +41,8 @@ def field_message(field: FieldView, code: str) -> str:
         words = _(_NOT_GIVEN.get(field.kind, "Fill in “%s”"))
     elif code in {"out_of_range", "number_of_choices"}:
         words = _("Change “%s”")
+    elif code == "not_a_number" and field.kind == "line" and field.keyboard == "numeric":
+        words = _(_FORMS["not_whole"])
     elif code in _FORMS:
         words = _(_FORMS[code])
     message = words % field.label
