@@ -10,6 +10,7 @@ import pytest
 # The package has no types.
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
+from e2e.fields import FORM, WRONG
 from e2e.scenes import ANSWER_SHOWN, comment, filled, scripted, somebody, to_mail
 from e2e.waiting import eventually
 from e2e.web import get, submit
@@ -66,7 +67,18 @@ EVERYTHING: dict[str, Any] = {
     ],
 }
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-PAGES = ("form", "errors", "receipt", "answered", "too late", "expired", "cancelled", "unknown")
+PAGES = (
+    "form",
+    "errors",
+    "fields",
+    "wrong fields",
+    "receipt",
+    "answered",
+    "too late",
+    "expired",
+    "cancelled",
+    "unknown",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +86,8 @@ class Links:
     """A link to each state that a form can be in."""
 
     open: str
+    fields: str
+    """Of a form with every kind of field."""
     decided: str
     """Of the person who decided."""
     second: str
@@ -100,6 +114,7 @@ def links(stage: Stage) -> Links:
     stage.records.wait_until(expiring, RunStatus.SUCCEEDED)
     return Links(
         open=stage.link_to(waiting),
+        fields=stage.link_to(asked(stage, start(stage, form=FORM))),
         decided=link,
         second=stage.link_to(decided, recipient=2),
         expired=stage.link_to(expired),
@@ -143,36 +158,46 @@ class Pages:
         heard = self.complaints.setdefault(name, [])
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("console", lambda message: heard.append(message.text))
-        links = self._links
+        page.goto(self._address(name))
         match name:
-            case "form":
-                page.goto(links.open)
             case "errors":
-                page.goto(links.open)
-                page.get_by_role("button", name="Approve refund").click()
+                press(page, "Approve refund")
                 page.get_by_role("alert").wait_for()
-            case "receipt":
-                page.goto(links.decided)
-            case "answered":
-                page.goto(links.second)
+            case "wrong fields":
+                for label, typed in WRONG.items():
+                    page.get_by_label(label).fill(typed)
+                press(page, "Go")
+                page.get_by_role("alert").wait_for()
             case "too late":
-                send_too_late(page, links)
-            case "expired":
-                page.goto(links.expired)
-            case "cancelled":
-                page.goto(links.cancelled)
+                send_too_late(page, self._links.second)
             case _:
-                page.goto(links.unknown)
+                pass
         return page
 
+    def _address(self, name: str) -> str:
+        links = self._links
+        return {
+            "fields": links.fields,
+            "wrong fields": links.fields,
+            "receipt": links.decided,
+            "answered": links.second,
+            "expired": links.expired,
+            "cancelled": links.cancelled,
+            "unknown": links.unknown,
+        }.get(name, links.open)
 
-def send_too_late(page: Page, links: Links) -> None:
+
+def press(page: Page, name: str) -> None:
+    """Press a button."""
+    page.get_by_role("button", name=name).click()
+
+
+def send_too_late(page: Page, link: str) -> None:
     """Send an answer as from a page that was opened before another answer was taken."""
-    page.goto(links.open)
     page.get_by_label("Reason").select_option("lost")
     page.get_by_label("Comment").fill("Too late, it seems")
-    page.evaluate("link => { document.forms[0].action = link }", links.second)
-    page.get_by_role("button", name="Approve refund").click()
+    page.evaluate("link => { document.forms[0].action = link }", link)
+    press(page, "Approve refund")
     page.get_by_text("What you typed was not sent").wait_for()
 
 
