@@ -94,6 +94,7 @@ def create_request(model: dict[str, object]) -> dict[str, object]:
         },
         "human_input": {
             "title": "Refund HO-10482",
+            "asked_by": "Refund bot",
             "delivery_methods": [
                 {
                     "type": "email",

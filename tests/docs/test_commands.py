@@ -97,7 +97,6 @@ def test_the_table_of_environments_is_that_of_samconfig() -> None:
     }
 
 
-@pytest.mark.xfail(reason="[default.global.parameters] names the unbuilt template", strict=False)
 def test_sam_deploys_what_was_built() -> None:
     named = [
         command

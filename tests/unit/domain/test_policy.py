@@ -64,6 +64,7 @@ def test_zero_means_the_longest_run() -> None:
         {"delivery_methods": [email("not an address")]},
         {"delivery_methods": [email("a@example.org\r\nBcc: b@example.org")]},
         {"delivery_methods": [email(*(f"a{n}@example.org" for n in range(51)))]},
+        {"delivery_methods": [email(*(f"a{n}@example.org" for n in range(26)))] * 2},
         {"not_before": "2026-01-01T00:00:00"},
         {"recipients": ["a@example.org"]},
     ],

@@ -330,3 +330,15 @@ def test_not_before_waits_without_a_worker() -> None:
 
     assert world.run(run_id).status is RunStatus.PAUSED
     assert len(world.forms(run_id)) == 1
+
+
+def test_a_form_that_reaches_nobody_is_unavailable_at_once() -> None:
+    world = World()
+    nobody = {"type": "email", "config": {"recipients": {"items": []}}}
+    run_id = world.create({"delivery_methods": [nobody]})
+
+    world.settle()
+
+    answer = json.loads(world.events(run_id)[-1].data["output"])["call_1_0"]
+    assert answer["status"] == "unavailable"
+    assert world.forms(run_id)[0].status is FormStatus.UNDELIVERABLE

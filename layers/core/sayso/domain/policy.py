@@ -157,7 +157,18 @@ class HumanInputPolicy(_Strict):
         if self.delivery_methods is not None and not self.enabled_methods:
             message = "delivery_methods must hold an enabled method; leave it out for the default"
             raise ValueError(message)
+        if self.recipient_count > MAX_RECIPIENTS:
+            message = f"delivery_methods must name at most {MAX_RECIPIENTS} recipients in all"
+            raise ValueError(message)
         return self
+
+    @property
+    def recipient_count(self) -> int:
+        """How many recipients the methods that are used name."""
+        return sum(
+            len(method.config.recipients.items) if isinstance(method, EmailMethod) else 1
+            for method in self.enabled_methods
+        )
 
     @property
     def enabled_methods(self) -> list[WebappMethod | EmailMethod]:

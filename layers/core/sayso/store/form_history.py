@@ -39,12 +39,20 @@ def audit_ttl(form: Form) -> int:
     return int((form.deadline + _NET).timestamp())
 
 
+def begun(form: Form) -> Form:
+    """Return a new form as it is stored: its history begins with its first entry."""
+    return replace(form, audits=1, audit_digest=audit_digest(_first_entry(form)))
+
+
+def _first_entry(form: Form) -> AuditEntry:
+    facts = {"run_id": form.run_id, "content": form.content_digest}
+    return AuditEntry(number=1, at=form.created_at, what="asked", facts=facts)
+
+
 def form_puts(form: Form, content: FormContent, ttl: int) -> list[Write]:
     """Return the writes that make a form, with its first audit entry."""
-    facts = {"run_id": form.run_id, "content": form.content_digest}
-    entry = AuditEntry(number=1, at=form.created_at, what="asked", facts=facts)
-    form = replace(form, audits=1, audit_digest=audit_digest(entry))
-    audit = audit_item(audit_key(form_pk(form.id), 1), entry, ttl)
+    form = begun(form)
+    audit = audit_item(audit_key(form_pk(form.id), 1), _first_entry(form), ttl)
     new = (Missing("pk"),)
     return [
         Put(item=form_item(form) | {"ttl": ttl}, when=new),

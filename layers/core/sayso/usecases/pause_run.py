@@ -6,11 +6,12 @@ only then is anybody told. A crash after the commit is healed by the sweep: the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sayso.domain.ids import derive_pause_id
 from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
+from sayso.store.form_history import begun
 from sayso.usecases.context import tell
 from sayso.usecases.make_form import make_form
 from sayso.usecases.tell_people import Telling, tell_people
@@ -56,6 +57,8 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
         )
         for number, question in enumerate(asked.questions)
     ]
+    # From here on a form is what will be stored, so that it can be closed without reading it.
+    wholes = [replace(whole, form=begun(whole.form)) for whole in wholes]
     for whole in wholes:
         context.stores.recipients.put(whole.form.id, whole.recipients, context.stores.runs.ttl(run))
     snapshot = context.stores.documents.put(
