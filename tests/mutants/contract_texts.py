@@ -55,6 +55,8 @@ TESTS = (
     "tests/integration/test_idempotent_create.py",
     "tests/unit/agent/test_layers.py",
     "tests/unit/http",
+    "tests/unit/usecases/test_active_time.py",
+    "tests/unit/usecases/test_worker.py",
 )
 _WORD = re.compile(r"[a-z]{4,}")
 _SENTENCE = re.compile(r"[A-Za-z']+ [A-Za-z']+ ")
