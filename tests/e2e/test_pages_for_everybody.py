@@ -9,6 +9,7 @@ import pytest
 
 # The package has no types.
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import expect
 
 from e2e.fields import FORM, WRONG
 from e2e.scenes import ANSWER_SHOWN, comment, filled, scripted, somebody, to_mail
@@ -236,3 +237,14 @@ def test_the_browser_has_nothing_to_complain_about(pages: Pages, name: str) -> N
 
     breaches = [one for one in pages.complaints[name] if "responded with a status" not in one]
     assert breaches == []
+
+
+def test_paper_says_nothing_of_buttons(pages: Pages) -> None:
+    page = pages.show("form")
+
+    page.emulate_media(media="print")
+
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_text("Nothing happens until you press")).to_be_hidden()
+    page.emulate_media(media="screen")
