@@ -164,6 +164,8 @@ class Audience(StrEnum):
     ALL = "all"
     MANAGED = "managed"
     """Only readers that ask with ``Sayso-Events: managed``."""
+    WORKFLOW = "workflow"
+    """No reader of the run API: what the workflow view needs besides (DESIGN §7.1)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

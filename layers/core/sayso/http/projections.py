@@ -45,7 +45,7 @@ class Profile:
     @property
     def audiences(self) -> frozenset[Audience]:
         """Whose events are shown."""
-        return frozenset(Audience) if self.managed else frozenset({Audience.ALL})
+        return frozenset({Audience.ALL, Audience.MANAGED} if self.managed else {Audience.ALL})
 
 
 def profile_of(wanted: frozenset[str]) -> Profile:
@@ -103,11 +103,11 @@ def wire_event(
         "data": data,
     }
     if profile.r2 and event.type == "pydantic_ai_event":
-        wire["agent_message_delta"] = _message_delta(data)
+        wire["agent_message_delta"] = message_delta(data)
     return wire
 
 
-def _message_delta(data: Mapping[str, Any]) -> str | None:
+def message_delta(data: Mapping[str, Any]) -> str | None:
     """Return the text that an event adds to the agent's message (§14)."""
     member, text = _DELTA.get(data.get("event_kind", ""), ("", ""))
     part = data.get(member) or {}

@@ -77,8 +77,19 @@ class PauseStore:
             raise stop_reason(run, error.items[0]) from error
         return paused
 
-    def resume(self, run: Run, pause: Pause, *, owner: str, now: datetime, lease: timedelta) -> Run:
+    def resume(
+        self,
+        run: Run,
+        pause: Pause,
+        events: Sequence[EventDraft],
+        *,
+        owner: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> Run:
         """Claim the resume of a pause: one worker gets the next segment and its lease (I2).
+
+        What is said of it is written with it, so that no replay says it twice (I11).
 
         Raises:
             MovedOnError: The run is not paused at this pause any more.
@@ -89,6 +100,7 @@ class PauseStore:
             updated_at=now,
             segment=run.segment + 1,
             epoch=run.epoch + 1,
+            last_event=run.last_event + len(events),
             lease=Lease(owner=owner, until=now + lease),
             deaths=0,
             tells=0,
@@ -101,6 +113,7 @@ class PauseStore:
                 "updated_at": to_ms(now),
                 "segment": resumed.segment,
                 "epoch": resumed.epoch,
+                "last_event": resumed.last_event,
                 "deaths": 0,
                 "tells": 0,
                 **lease_attributes(run.id, owner, now + lease),
@@ -117,5 +130,6 @@ class PauseStore:
             set={"resumed_at": to_ms(now)},
             when=(Missing("resumed_at"),),
         )
-        self._runs.commit([update, once], run)
+        said = self._events.puts(run, events, now, self._runs.ttl(run))
+        self._runs.commit([update, once, *said], run)
         return resumed

@@ -29,7 +29,7 @@ from sayso.usecases.ending import (
 from sayso.usecases.pause_run import pause_for_people
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sayso.domain.run import Run
     from sayso.domain.segment import SegmentResult
@@ -58,18 +58,17 @@ def _commit(run: Run, result: SegmentResult, asking: Asking, policy: Mapping[str
     match result:
         case Finished():
             data = _succeeded(run, result, output=result.output)
-            _end(run, RunTrigger.SUCCEED, asking, [*result.events, data])
+            _end(run, RunTrigger.SUCCEED, asking, result, data)
         case Asked() if run.face is Face.PROTOCOL:
             data = _succeeded(run, result, deferred_tool_call=_deferred(result))
-            _end(run, RunTrigger.SUCCEED, asking, [*result.events, data])
+            _end(run, RunTrigger.SUCCEED, asking, result, data)
         case Asked():
             pause_for_people(run, result, asking, HumanInputPolicy.model_validate(policy))
         case Failed():
-            events = [*result.events, terminal_failed(result, run)]
             failure = Failure(
                 error=result.error, reason=result.reason, error_type=result.error_type
             )
-            _end(run, RunTrigger.FAIL, asking, events, failure)
+            _end(run, RunTrigger.FAIL, asking, result, terminal_failed(result, run), failure)
         case _:
             assert_never(result)
 
@@ -78,10 +77,19 @@ def _end(
     run: Run,
     trigger: RunTrigger,
     asking: Asking,
-    events: Sequence[EventDraft],
+    result: SegmentResult,
+    terminal: EventDraft,
     failure: Failure = NO_FAILURE,
 ) -> None:
-    end_run(run, trigger, asking.context, events=events, failure=failure, also=(NO_CANCEL,))
+    end_run(
+        run,
+        trigger,
+        asking.context,
+        events=[*result.events, terminal],
+        failure=failure,
+        usage=result.usage,
+        also=(NO_CANCEL,),
+    )
 
 
 def _succeeded(run: Run, result: Finished | Asked, **outcome: Any) -> EventDraft:
@@ -119,6 +127,7 @@ def commit_cancelled(run: Run, asking: Asking, left: Left = NOTHING_LEFT) -> Non
             context,
             events=[terminal_cancelled(intent, current, left)],
             failure=cancelled(intent),
+            usage=left.usage,
         )
     except MovedOnError:
         context.report("lease_lost", run_id=run.id)

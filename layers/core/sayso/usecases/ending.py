@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.errors import MovedOnError
-from sayso.domain.run import NO_FAILURE, AuditEntry, EventDraft, Failure
+from sayso.domain.run import NO_FAILURE, AuditEntry, EventDraft, Face, Failure
 from sayso.domain.segment import NOTHING_LEFT, Failed, Left
 from sayso.domain.transitions import FormStatus, FormTrigger, RunStatus, RunTrigger
+from sayso.usecases.segment_marks import segment_finished
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +32,27 @@ def end_run(
     *,
     events: Sequence[EventDraft],
     failure: Failure = NO_FAILURE,
+    usage: Usage | None = None,
     also: tuple[Condition, ...] = (),
 ) -> Run:
     """End a run; forms that still wait end with it.
+
+    Args:
+        run: As it was read or is held.
+        trigger: What ends it.
+        context: What every use case has.
+        events: What is still to be said; the terminal event last.
+        failure: Why it did not succeed.
+        usage: What its worker has used, if that is known.
+        also: More conditions on the run.
 
     Raises:
         MovedOnError: The run or a form has moved on; read again.
     """
     now = context.clock.now()
+    if run.face is Face.MANAGED and run.status is RunStatus.RUNNING:
+        *before, terminal = events
+        events = [*before, segment_finished(run, trigger, usage), terminal]
     ended = context.stores.runs.end(
         run,
         trigger,
@@ -73,6 +87,7 @@ def expire_run(run: Run, context: Context, left: Left = NOTHING_LEFT) -> None:
             context,
             events=[terminal_failed(failed, run)],
             failure=Failure(error=error, reason="expired"),
+            usage=left.usage,
         )
     except MovedOnError:
         context.report("run_moved_on", run_id=run.id)

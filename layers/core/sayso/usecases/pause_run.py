@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from sayso.domain.ids import derive_pause_id
 from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
+from sayso.domain.transitions import RunTrigger
 from sayso.store.form_history import begun
 from sayso.usecases.context import tell
 from sayso.usecases.make_form import make_form
+from sayso.usecases.segment_marks import segment_finished
 from sayso.usecases.tell_people import Telling, tell_people
 from sayso.usecases.time_out import LONGEST_DELAY
 
@@ -71,7 +73,8 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
         snapshot=snapshot,
         forms={whole.form.tool_call_id: whole.form.id for whole in wholes},
     )
-    events = [*asked.events, *_announcements(wholes, pause)]
+    finished = segment_finished(run, RunTrigger.PAUSE, asked.usage)
+    events = [*asked.events, finished, *_announcements(wholes, pause)]
     records = [(whole.form, whole.content) for whole in wholes]
     context.stores.pauses.pause(run, pause, records, events, now=now, due_at=run.deadline)
     context.report("run_paused", run_id=run.id)

@@ -10,6 +10,7 @@ from sayso.domain.transitions import RunStatus
 from sayso.usecases.load_forms import load_forms
 from sayso.usecases.prepare import prepare
 from sayso.usecases.run_segment import run_segment, work_on
+from sayso.usecases.segment_marks import segment_started
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,12 @@ def _claim(run: Run, pause: Pause, prepared: Prepared, shop: Workshop) -> None:
     now = context.clock.now()
     try:
         resumed = context.stores.pauses.resume(
-            run, pause, owner=context.ids.token(), now=now, lease=shop.lease
+            run,
+            pause,
+            [segment_started(run.segment + 1)],
+            owner=context.ids.token(),
+            now=now,
+            lease=shop.lease,
         )
     except MovedOnError:
         context.report("nothing_to_claim", run_id=run.id)
