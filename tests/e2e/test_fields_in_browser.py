@@ -1,8 +1,7 @@
-"""Every kind of field that the form of a policy may have, filled in on a phone."""
+"""Fields on a phone: Enter presses no button, and the error summary leads to what is wrong."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,40 +40,6 @@ def page(stage: Stage, browser: Browser, run_id: RunId) -> Iterator[Page]:
     page.goto(stage.link_to(form))
     yield page
     page.close()
-
-
-def test_what_is_typed_into_any_field_reaches_the_model_in_its_type(
-    stage: Stage, run_id: RunId, page: Page
-) -> None:
-    page.get_by_label("Name").fill("Ada")
-    page.get_by_label("Reason").fill("A crack,\nsays the tenant.")
-    page.get_by_label("Mail address").fill("ada@example.org")
-    page.get_by_label("Map").fill("https://maps.example.org/17")
-    page.get_by_label("Cost").fill("12.50")
-    page.get_by_label("People").fill("2")
-    page.get_by_label("Day").fill("2030-02-28")
-    page.get_by_label("Yes").check()
-    page.get_by_label("Travel by").select_option(label="Car")
-    page.get_by_label("Boots").check()
-    page.get_by_label("Papers").check()
-    page.get_by_role("button", name="Go").click()
-
-    expect(page.get_by_role("heading", level=1)).to_have_text("You chose “Go”")
-    for shown in ("Ada", "12.5", "Car", "Boots", "Papers"):
-        expect(page.get_by_text(shown).first).to_be_visible()
-    (answer,) = json.loads(json.loads(stage.output(run_id)))
-    assert answer["values"] == {
-        "who": "Ada",
-        "why": "A crack,\nsays the tenant.",
-        "mail": "ada@example.org",
-        "map": "https://maps.example.org/17",
-        "cost": 12.5,
-        "people": 2,
-        "day": "2030-02-28",
-        "again": True,
-        "by": "car",
-        "bring": ["boots", "papers"],
-    }
 
 
 def test_enter_in_a_field_decides_nothing(stage: Stage, run_id: RunId, page: Page) -> None:

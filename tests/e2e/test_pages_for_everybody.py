@@ -1,4 +1,4 @@
-"""Every page that a link may open: readable for everybody, in both colour schemes, on any screen."""
+"""The mail and every page of its link: readable for all, in both colour schemes, on any screen."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ EVERYTHING: dict[str, Any] = {
 }
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PAGES = (
+    "mail",
     "form",
     "errors",
     "fields",
@@ -95,6 +96,8 @@ class Links:
     """Of another person of the same form."""
     expired: str
     cancelled: str
+    mail: str
+    """The HTML of a mail."""
 
     @property
     def unknown(self) -> str:
@@ -113,7 +116,10 @@ def links(stage: Stage) -> Links:
     assert stage.call("POST", f"/runs/{cancelled.run_id}/cancel", {}).status == 200
     expired = asked(stage, expiring)
     stage.records.wait_until(expiring, RunStatus.SUCCEEDED)
+    address = somebody()
+    start(stage, address)
     return Links(
+        mail=stage.mail_to(address)["html"],
         open=stage.link_to(waiting),
         fields=stage.link_to(asked(stage, start(stage, form=FORM))),
         decided=link,
@@ -123,10 +129,10 @@ def links(stage: Stage) -> Links:
     )
 
 
-def start(stage: Stage, **policy: Any) -> RunId:
-    """Start a run that asks two people with everything a question may hold."""
+def start(stage: Stage, *addresses: str, **policy: Any) -> RunId:
+    """Start a run that asks people, two unless told, with everything a question may hold."""
     turns = [ask("call_1", **EVERYTHING), ANSWER_SHOWN]
-    people = to_mail(somebody(), somebody(), **policy)
+    people = to_mail(*(addresses or (somebody(), somebody())), **policy)
     return stage.create(scripted(turns, human_input=people))
 
 
@@ -159,6 +165,9 @@ class Pages:
         heard = self.complaints.setdefault(name, [])
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("console", lambda message: heard.append(message.text))
+        if name == "mail":
+            page.set_content(self._links.mail)
+            return page
         page.goto(self._address(name))
         match name:
             case "errors":
