@@ -12,21 +12,24 @@ from sayso.http.create_run import CreatePorts, create_run_api
 from sayso.http.form_api import form_api
 from sayso.http.manage_forms import FormPorts
 from sayso.http.page import METHODS
+from sayso.http.public_form import PREFIX
+from sayso.http.public_form import ROUTES as PUBLIC_ROUTES
 from sayso.http.read_run import ReadPorts, read_run_api
 from sayso.http.routes import DEFAULT, FUNCTION_ROUTES, as_get
 from sayso.usecases.create_run import MailDefaults
 from support.functions import Functions, MemoryWiring
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sayso.http.keyed_api import KeyedApi
 
 PAGE = "/form/{token}"
-PUBLIC_FORM = "/api/form/human_input/{form_token}"
 KEYED = [
     route
     for routes in FUNCTION_ROUTES.values()
     for route in routes
-    if route != DEFAULT and not route.endswith((PAGE, f" {PUBLIC_FORM}"))
+    if route != DEFAULT and not route.endswith(PAGE) and f" {PREFIX}" not in route
 ]
 
 
@@ -36,6 +39,12 @@ def keys_of(api: KeyedApi) -> set[str]:
         f"{route.method} {route.path.replace('<', '{').replace('>', '}')}"
         for route in api._static_routes + api._dynamic_routes
     }
+
+
+def with_heads(routes: Iterable[str]) -> set[str]:
+    """Return route keys, with HEAD beside each GET."""
+    heads = {f"HEAD {key.removeprefix('GET ')}" for key in routes if key.startswith("GET ")}
+    return {*routes, *heads}
 
 
 def served_routes() -> dict[str, set[str]]:
@@ -58,7 +67,7 @@ def served_routes() -> dict[str, set[str]]:
     return {
         "create_run": keys_of(create_run_api(create)),
         "read_run": keys_of(read_run_api(read)),
-        "submit_form": {f"{method} {path}" for method in METHODS for path in (PAGE, PUBLIC_FORM)},
+        "submit_form": {f"{method} {PAGE}" for method in METHODS} | with_heads(PUBLIC_ROUTES),
         "console": keys_of(form_api(form)) | {DEFAULT},
     }
 

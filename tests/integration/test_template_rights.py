@@ -80,7 +80,7 @@ def test_reading_a_run_changes_nothing() -> None:
         ("scheduler:CreateSchedule", {"resume", "timeout_sweep"}),
         ("iam:PassRole", {"resume", "timeout_sweep"}),
         ("ses:SendEmail", {"deliver"}),
-        ("s3:PutObject", {"create_run", "resume"}),
+        ("s3:PutObject", {"create_run", "resume", "submit_form"}),
         ("s3:DeleteObject", {"timeout_sweep"}),
         ("kms:Encrypt", {"create_run"}),
         ("kms:Decrypt", {"resume"}),
@@ -93,7 +93,15 @@ def test_few_may_do_what_reaches_far(action: str, allowed: set[str]) -> None:
 @pytest.mark.parametrize("name", ["create_run", "read_run", "resume", "timeout_sweep"])
 def test_objects_are_reached_below_runs_only(name: str) -> None:
     for action in ("s3:GetObject", "s3:PutObject", "s3:DeleteObject"):
-        assert rights(name, action).replace('{"Fn::Sub": "${Bucket.Arn}/runs/*"}', "").strip() == ""
+        reached = rights(name, action)
+        for folder_ in ("runs", "uploads") if name == "timeout_sweep" else ("runs",):
+            reached = reached.replace(f'{{"Fn::Sub": "${{Bucket.Arn}}/{folder_}/*"}}', "")
+        assert reached.strip(" [],") == ""
+
+
+def test_the_page_stores_files_of_people_and_reads_none() -> None:
+    assert rights("submit_form", "s3:PutObject") == '{"Fn::Sub": "${Bucket.Arn}/uploads/*"}'
+    assert rights("submit_form", "s3:GetObject") == ""
 
 
 def test_schedules_may_call_the_sweep_and_nothing_else() -> None:

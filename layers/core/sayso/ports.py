@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sayso.domain.access import ApiKey
     from sayso.domain.form import WholeForm
     from sayso.domain.ids import FormId, RunId
-    from sayso.domain.links import Link
+    from sayso.domain.links import Link, Purpose
     from sayso.domain.run import EventDraft
     from sayso.domain.segment import Operation, OperationRecord, SegmentResult, SegmentWork
 
@@ -314,10 +314,10 @@ class MailRenderer(Protocol):
 class Links(Protocol):
     """Makes and checks form tokens."""
 
-    def sign(self, link: Link) -> str:
-        """Return the token."""
+    def sign(self, link: Link, purpose: Purpose = ...) -> str:
+        """Return the token; without a purpose that of a form link."""
 
-    def verify(self, token: str) -> Link:
+    def verify(self, token: str, purpose: Purpose = ...) -> Link:
         """Return what the token opens.
 
         Raises:

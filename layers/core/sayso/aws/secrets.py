@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sayso.aws.errors import translated
 from sayso.domain.errors import RetryableError, ServiceUnavailableError, UnknownLinkError
-from sayso.domain.links import LinkSigner
+from sayso.domain.links import LinkSigner, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,16 +83,16 @@ class SecretLinks:
         self._signer: LinkSigner | None = None
         self._key_ids: frozenset[int] = frozenset()
 
-    def sign(self, link: Link) -> str:
+    def sign(self, link: Link, purpose: Purpose = Purpose.FORM) -> str:
         """Return the token, made with the current key."""
-        return self._fresh(MAX_AGE_SECONDS).sign(link)
+        return self._fresh(MAX_AGE_SECONDS).sign(link, purpose)
 
-    def verify(self, token: str) -> Link:
+    def verify(self, token: str, purpose: Purpose = Purpose.FORM) -> Link:
         """Return what the token opens; an unknown key id has the secret read again."""
         signer = self._fresh(MAX_AGE_SECONDS)
         if _key_id(token) not in self._key_ids:
             signer = self._fresh(MIN_AGE_SECONDS)
-        return signer.verify(token)
+        return signer.verify(token, purpose)
 
     def _fresh(self, max_age_seconds: float) -> LinkSigner:
         text = self._secret.text(max_age_seconds)

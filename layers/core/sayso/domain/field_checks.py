@@ -190,7 +190,7 @@ def _file(field: FileInput, value: Any, uploads: Uploads) -> dict[str, Any]:
         raise _refused(field, "not_a_file", "expected mapping")
     if problem := file_problem(value, field.limits, uploads):
         raise _refused(field, "not_a_file", problem)
-    return plain_file(value)
+    return plain_file(value, uploads)
 
 
 def _files(field: FileListInput, value: Any, uploads: Uploads) -> list[dict[str, Any]]:
@@ -203,4 +203,4 @@ def _files(field: FileListInput, value: Any, uploads: Uploads) -> list[dict[str,
     for one in value:
         if problem := file_problem(one, field.limits, uploads):
             raise _refused(field, "not_a_file", problem)
-    return [plain_file(one) for one in value]
+    return [plain_file(one, uploads) for one in value]

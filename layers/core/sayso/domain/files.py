@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from sayso.domain.fields import FileLimits
+    from sayso.domain.uploads import Upload
 
 FILE_TYPES: Final = ("image", "document", "audio", "video", "custom")
 METHODS: Final = ("local_file", "remote_url")
 MAX_URL_CHARS: Final = 2_000
 
-Uploads = Mapping[str, str]
-"""Id of a file that was uploaded for this form → its extension."""
+Uploads = Mapping[str, "Upload"]
+"""Files that were uploaded for this form, by id."""
 
 
 def file_problem(value: Mapping[str, Any], limits: FileLimits, uploads: Uploads) -> str | None:
@@ -36,23 +37,37 @@ def file_problem(value: Mapping[str, Any], limits: FileLimits, uploads: Uploads)
         return "unsupported transfer method"
     if method not in limits.methods:
         return "file is not allowed by config"
-    extension = _extension(value, uploads)
+    if method == "local_file":
+        return _upload_problem(str(kind), value, limits, uploads)
+    extension = _extension(value.get("url"))
     if extension is None:
         return "file not found"
     return None if _is_allowed(str(kind), extension, limits) else "file is not allowed by config"
 
 
-def plain_file(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of a file that are kept; it was checked before."""
-    where = "upload_file_id" if value["transfer_method"] == "local_file" else "url"
-    return {name: value[name] for name in ("type", "transfer_method", where)}
-
-
-def _extension(value: Mapping[str, Any], uploads: Uploads) -> str | None:
+def plain_file(value: Mapping[str, Any], uploads: Uploads) -> dict[str, Any]:
+    """Return a file as it is kept; it was checked before. Of an upload we tell what we know."""
     if value["transfer_method"] == "local_file":
-        upload = value.get("upload_file_id")
-        return uploads.get(upload) if isinstance(upload, str) else None
-    url = value.get("url")
+        return uploads[value["upload_file_id"]].as_value() | {"type": value["type"]}
+    return {name: value[name] for name in ("type", "transfer_method", "url")}
+
+
+def _upload_problem(
+    kind: str, value: Mapping[str, Any], limits: FileLimits, uploads: Uploads
+) -> str | None:
+    """Return why an upload is not taken. It is what it is, whatever kind the sender calls it."""
+    upload_id = value.get("upload_file_id")
+    upload = uploads.get(upload_id) if isinstance(upload_id, str) else None
+    if upload is None:
+        return "file not found"
+    is_that = kind in {upload.kind, "custom"}
+    if is_that and _is_allowed(kind, upload.extension, limits):
+        return None
+    return "file is not allowed by config"
+
+
+def _extension(url: Any) -> str | None:
+    """Return the ending that an address names, None for what is no address."""
     if not isinstance(url, str) or len(url) > MAX_URL_CHARS or not is_web_address(url):
         return None
     name = urlsplit(url).path.rpartition("/")[2]

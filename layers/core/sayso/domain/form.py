@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sayso.domain.fields import FormInput
     from sayso.domain.ids import AppId, FormId, PauseId, RunId, TenantId
     from sayso.domain.transitions import FormStatus
+    from sayso.domain.uploads import Upload
 
 
 class ButtonStyle(StrEnum):
@@ -255,6 +256,8 @@ class WholeForm(AskedForm):
     """A form with its content and recipients, read together."""
 
     recipients: tuple[Recipient, ...]
+    uploads: Mapping[str, Upload] = field(default_factory=dict)
+    """Files that were sent for this form, by id."""
 
     def recipient(self, number: int) -> Recipient | None:
         """Return the recipient of that number, if there is one."""

@@ -1,5 +1,8 @@
 """Form links: tokens that carry what they open and a MAC, and nothing secret (DESIGN decision 9).
 
+Upload tokens look alike and carry the same, under a key of another purpose: a link uploads nothing,
+and an upload token opens no form.
+
 Layout, 37 bytes, then URL-safe base64 without padding (50 characters):
 
 ====  =======================================================
@@ -23,6 +26,7 @@ import hmac
 import struct
 import uuid
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import UnknownLinkError
@@ -38,7 +42,13 @@ _TOKEN_CHARS = 50
 _MIN_KEY_BYTES = 32
 MAX_REVISION = 255
 """What one byte holds."""
-_PURPOSE = b"sayso form link"
+
+
+class Purpose(Enum):
+    """What a token is for; each has MAC keys of its own."""
+
+    FORM = b"sayso form link"
+    UPLOAD = b"sayso upload token"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +77,13 @@ class LinkSigner:
             message = "the current key must be among the keys, each of at least 32 bytes"
             raise ValueError(message)
         self._keys = {
-            key_id: hmac.digest(key, _PURPOSE, hashlib.sha256) for key_id, key in keys.items()
+            (key_id, purpose): hmac.digest(key, purpose.value, hashlib.sha256)
+            for key_id, key in keys.items()
+            for purpose in Purpose
         }
         self._current = current
 
-    def sign(self, link: Link) -> str:
+    def sign(self, link: Link, purpose: Purpose = Purpose.FORM) -> str:
         """Return the token of a link."""
         head = _HEAD.pack(
             _VERSION,
@@ -80,25 +92,25 @@ class LinkSigner:
             link.recipient,
             link.revision,
         )
-        return _encode(head + self._mac(self._current, head))
+        return _encode(head + self._mac(self._current, purpose, head))
 
-    def verify(self, token: str) -> Link:
+    def verify(self, token: str, purpose: Purpose = Purpose.FORM) -> Link:
         """Return what a token opens.
 
         Raises:
-            UnknownLinkError: Forged, cut, in another spelling, or of an unknown key.
+            UnknownLinkError: Forged, cut, in another spelling, of an unknown key or another purpose.
         """
         head, mac = _split(token)
         version, key_id, form_bytes, recipient, revision = _HEAD.unpack(head)
-        if version != _VERSION or key_id not in self._keys:
+        if version != _VERSION or (key_id, purpose) not in self._keys:
             raise UnknownLinkError("the link is not known")
-        if not hmac.compare_digest(mac, self._mac(key_id, head)):
+        if not hmac.compare_digest(mac, self._mac(key_id, purpose, head)):
             raise UnknownLinkError("the link is not known")
         form_id = FormId(str(uuid.UUID(bytes=form_bytes)))
         return Link(form_id=form_id, recipient=recipient, revision=revision)
 
-    def _mac(self, key_id: int, head: bytes) -> bytes:
-        return hmac.digest(self._keys[key_id], head, hashlib.sha256)[:_MAC_BYTES]
+    def _mac(self, key_id: int, purpose: Purpose, head: bytes) -> bytes:
+        return hmac.digest(self._keys[key_id, purpose], head, hashlib.sha256)[:_MAC_BYTES]
 
 
 def _encode(raw: bytes) -> str:

@@ -149,6 +149,29 @@ class PublicFormJson(FormJson):
     site: SiteSettings
 
 
+class UploadToken(Answer):
+    """What uploads carry as their bearer token."""
+
+    upload_token: str
+    expires_at: int
+    """Unix seconds: the deadline of the form."""
+
+
+class UploadedFile(Answer):
+    """A file that was stored for a form."""
+
+    id: str
+    """The ``upload_file_id`` of a value."""
+    name: str
+    size: int
+    """Bytes."""
+    extension: str
+    mime_type: str
+    created_by: str | None
+    created_at: int
+    """Unix seconds."""
+
+
 class ManagedForm(Answer):
     """A form after an operator changed it."""
 

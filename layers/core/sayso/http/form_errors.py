@@ -21,11 +21,13 @@ from sayso.domain.errors import (
     ValidationError,
 )
 from sayso.domain.transitions import FormStatus
+from sayso.domain.uploads import UploadRefusedError, UploadTokenError
 from sayso.http.errors import WWW_AUTHENTICATE, internal_error, is_retryable, retry_headers
 from sayso.http.invalid import InvalidRequestError
 from sayso.http.json_body import BodyTooLargeError
 from sayso.http.problems import problem_of
 from sayso.http.response import HttpResponse, json_response
+from sayso.http.upload_errors import token_error, upload_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,8 +35,18 @@ if TYPE_CHECKING:
 
 def form_api_error(error: AppError, surface: Surface = Surface.SERVICE_API) -> HttpResponse:
     """Return the answer for an error on a JSON form route; some surfaces have words of their own."""
-    if isinstance(error, FormClosedError):
-        return _closed(error)
+    match error:
+        case FormClosedError():
+            return _closed(error)
+        case UploadTokenError():
+            return _token_refused(error)
+        case UploadRefusedError():
+            return _body(*upload_error(error))
+        case _:
+            return _from_rows(error, surface)
+
+
+def _from_rows(error: AppError, surface: Surface) -> HttpResponse:
     for row in (*_OWN_ROWS.get(surface, ()), *_ROWS):
         if isinstance(error, row.kind):
             headers = _wait(error) if isinstance(error, TooManyRequestsError) else row.headers
@@ -46,6 +58,12 @@ def form_api_error(error: AppError, surface: Surface = Surface.SERVICE_API) -> H
         problem = problem_of(error)
         return _body(problem.status, problem.slug.replace("-", "_"), str(error))
     return internal_error()
+
+
+def _token_refused(error: UploadTokenError) -> HttpResponse:
+    status, code, message = token_error(error)
+    headers = WWW_AUTHENTICATE if status == HTTPStatus.UNAUTHORIZED else None
+    return _body(status, code, message, headers)
 
 
 def _wait(error: TooManyRequestsError) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from pydantic.json_schema import models_json_schema
 import sayso
 from sayso.domain.access import ROUTE_ROLES
 from sayso.http.cursors import DEFAULT_LIMIT, MAX_LIMIT
-from sayso.http.openapi_routes import EVENTS, NO_CONTENT, PROBLEM, ROUTES, URLENCODED
+from sayso.http.openapi_routes import EVENTS, MULTIPART, NO_CONTENT, PROBLEM, ROUTES, URLENCODED
 from sayso.http.routes import DEFAULT, FUNCTION_ROUTES, as_get
 
 if TYPE_CHECKING:
@@ -39,14 +39,24 @@ _QUERY: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
         "Most events of the page.",
         {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
     ),
+    "user": ("Who reads, in the caller's words; decides nothing.", {"type": "string"}),
+    "include_state_snapshot": (
+        "Begin with where the run stands.",
+        {"type": "string", "enum": ["true", "false"], "default": "false"},
+    ),
+    "continue_on_pause": (
+        "Be held although the run is paused.",
+        {"type": "string", "enum": ["true", "false"], "default": "false"},
+    ),
 }
 _HEADERS: Final = {
     "Idempotency-Key": "The same request under the same key is carried out once in 24 hours.",
-    "Last-Event-ID": "Like ``after``, which goes before it.",
+    "Last-Event-ID": "Id of the last event that is known; ``after`` goes before it.",
     "Sayso-Events": "What a reader wants to see besides: ``r2``, ``managed``; comma-separated.",
 }
 _STATUS: Final = {
     200: "Done.",
+    201: "Stored.",
     202: "Accepted.",
     303: "Taken; the receipt is elsewhere.",
     400: "The request does not fit the form.",
@@ -58,6 +68,7 @@ _STATUS: Final = {
     410: "The time is over.",
     412: "The form takes no answer any more.",
     413: "The body is too large.",
+    415: "A file of this type is not taken.",
     422: "The request does not have the right shape.",
     429: "Too many requests.",
     500: "A failure of ours.",
@@ -82,7 +93,9 @@ def openapi_document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": _schemas(),
-            "securitySchemes": {"api_key": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                name: {"type": "http", "scheme": "bearer"} for name in ("api_key", "upload_token")
+            },
         },
     }
 
@@ -98,6 +111,8 @@ def _operation(key: str) -> dict[str, Any]:
     }
     if as_get(key) in ROUTE_ROLES:
         operation["security"] = [{"api_key": []}]
+    if route.takes_file:
+        operation["security"] = [{"upload_token": []}]
     if body := _request_body(key, route):
         operation["requestBody"] = body
     return operation
@@ -129,7 +144,13 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 def _request_body(key: str, route: Route) -> dict[str, Any] | None:
     if route.body is not None:
         return {"required": route.body_is_needed, "content": {_JSON: {"schema": _ref(route.body)}}}
-    if key.startswith("POST "):  # the fields of a page are those of its form
+    if route.takes_file:
+        part = {"type": "string", "contentMediaType": "application/octet-stream"}
+        schema = {"type": "object", "properties": {"file": part}, "required": ["file"]}
+        return {"required": True, "content": {MULTIPART: {"schema": schema}}}
+    if (
+        key.startswith("POST ") and not route.takes_nothing
+    ):  # the fields of a page are those of its form
         schema = {"type": "object", "additionalProperties": {"type": "string"}}
         return {"required": True, "content": {URLENCODED: {"schema": schema}}}
     return None

@@ -20,6 +20,7 @@ HTML: Final = "text/html; charset=utf-8"
 EVENTS: Final = "text/event-stream; charset=utf-8"
 PROBLEM: Final = "application/problem+json"
 URLENCODED: Final = "application/x-www-form-urlencoded"
+MULTIPART: Final = "multipart/form-data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,9 @@ class Route:
     """Status → model of its JSON, or the media type of what is no JSON, or nothing."""
     body: type[BaseModel] | None = None
     body_is_needed: bool = True
+    takes_file: bool = False
+    """Whether the body is one part ``file``."""
+    takes_nothing: bool = False
     query: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     problems: Mapping[int, type[BaseModel]] = field(default_factory=dict)
@@ -48,8 +52,21 @@ _FORM_ERRORS: Final[dict[int, type[BaseModel] | str]] = dict.fromkeys(
 )
 _SUBMIT_ERRORS: Final = _FORM_ERRORS | dict.fromkeys((400, 413), form.FormError)
 _PUBLIC: Final = dict.fromkeys((403, 404, 412, 429, 503), form.FormError)
+_UPLOAD: Final = dict.fromkeys((400, 401, 403, 412, 413, 415, 503), form.FormError)
 _PAGES: Final = dict.fromkeys((403, 404, 409, 410, 429, 503), HTML)
 _MANAGED: Final = dict.fromkeys((401, 403, 404, 409, 412, 413, 422, 503), form.ProblemDocument)
+
+_WORKFLOW: Final = dict.fromkeys((400, 401, 403, 404, 503), form.FormError)
+
+
+def _workflow(summary: str) -> Route:
+    return Route(
+        summary=summary,
+        query=("user", "include_state_snapshot", "continue_on_pause"),
+        headers=("Last-Event-ID",),
+        answers=_WORKFLOW | {200: EVENTS},
+    )
+
 
 ROUTES: Final[Mapping[str, Route]] = {
     "POST /runs": Route(
@@ -81,6 +98,10 @@ ROUTES: Final[Mapping[str, Route]] = {
         headers=("Last-Event-ID", "Sayso-Events"),
         answers=_OF_A_RUN | {200: EVENTS, 422: run.Invalid},
     ),
+    "GET /v1/workflow/{run_id}/events": _workflow("Follow a managed run as a workflow"),
+    "GET /console/api/workflow/{run_id}/events": _workflow(
+        "Follow a managed run as a workflow, from the console"
+    ),
     "GET /form/{token}": Route(summary="Show the page of a form", answers=_PAGES | {200: HTML}),
     "POST /form/{token}": Route(
         summary="Answer on the page of a form",
@@ -93,6 +114,16 @@ ROUTES: Final[Mapping[str, Route]] = {
         summary="Answer the public form",
         body=form.Submission,
         answers=_PUBLIC | {200: form.Nothing, 400: form.FormError, 413: form.FormError},
+    ),
+    "POST /api/form/human_input/{form_token}/upload-token": Route(
+        summary="Get a token for uploads",
+        takes_nothing=True,
+        answers=_PUBLIC | {200: form.UploadToken},
+    ),
+    "POST /api/form/human_input/files/upload": Route(
+        summary="Upload a file for a form; the upload token is the bearer token",
+        takes_file=True,
+        answers=_UPLOAD | {201: form.UploadedFile},
     ),
     "GET /v1/form/human_input/{form_token}": Route(
         summary="Show a form to a program", answers=_FORM_ERRORS | {200: form.FormJson}

@@ -1,4 +1,4 @@
-"""The public form as JSON: ``GET`` and ``POST /api/form/human_input/{form_token}`` (§7.2).
+"""The public form as JSON, below ``/api/form/human_input/`` (human-input §7.2, §8).
 
 The page's twin for programs: the link is the only credential, the same recipients, the same
 limiter. Light to import, like the page.
@@ -15,8 +15,9 @@ from sayso.http.form_errors import form_api_error
 from sayso.http.form_json import public_json
 from sayso.http.request import HttpRequest, read_request
 from sayso.http.response import HttpResponse, json_response
-from sayso.http.routes import methods_of
+from sayso.http.routes import as_get, methods_of
 from sayso.http.submission_body import read_submission
+from sayso.http.upload_api import issue_token, upload
 from sayso.observability import log_failure
 from sayso.usecases.open_form import FormAccess, check_open, open_form
 from sayso.usecases.submit_form import submit_form
@@ -38,7 +39,7 @@ _HEADERS: Final = {
 def serve_public_form(event: Mapping[str, Any], ports: PagePorts) -> dict[str, Any]:
     """Answer one event of the HTTP API."""
     request = read_request(event)
-    route = _ROUTES.get(request.method)
+    route = ROUTES.get(as_get(request.route))
     if route is None:
         return method_not_allowed(methods_of(request.path)).to_event()
     try:
@@ -73,4 +74,10 @@ def _access(request: HttpRequest) -> FormAccess:
     )
 
 
-_ROUTES: Final = {"GET": _show, "HEAD": _show, "POST": _submit}
+ROUTES: Final = {
+    "GET /api/form/human_input/{form_token}": _show,
+    "POST /api/form/human_input/{form_token}": _submit,
+    "POST /api/form/human_input/{form_token}/upload-token": issue_token,
+    "POST /api/form/human_input/files/upload": upload,
+}
+"""Route key → what answers it; a HEAD is answered like its GET."""

@@ -23,6 +23,10 @@ FUNCTION_ROUTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "HEAD /runs/{run_id}/events",
             "GET /runs/{run_id}/events/sse",
             "HEAD /runs/{run_id}/events/sse",
+            "GET /v1/workflow/{run_id}/events",
+            "HEAD /v1/workflow/{run_id}/events",
+            "GET /console/api/workflow/{run_id}/events",
+            "HEAD /console/api/workflow/{run_id}/events",
         ),
         "submit_form": (
             "GET /form/{token}",
@@ -31,6 +35,8 @@ FUNCTION_ROUTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "GET /api/form/human_input/{form_token}",
             "HEAD /api/form/human_input/{form_token}",
             "POST /api/form/human_input/{form_token}",
+            "POST /api/form/human_input/{form_token}/upload-token",
+            "POST /api/form/human_input/files/upload",
         ),
         "console": (
             "GET /v1/form/human_input/{form_token}",

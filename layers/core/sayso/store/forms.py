@@ -34,6 +34,7 @@ from sayso.store.keys import (
     shard_of,
 )
 from sayso.store.recipients import revocation, revoked
+from sayso.store.uploads import uploads_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +78,7 @@ class FormStore:
             form=form_from_item(by_sk["FORM"]),
             content=content_from_item(by_sk["CONTENT"]),
             recipients=tuple(recipient_from_item(item) for item in recipients),
+            uploads=uploads_in(items),
         )
 
     def asked(self, form_ids: Sequence[FormId]) -> list[AskedForm]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sayso.ports import Key
 
 if TYPE_CHECKING:
-    from sayso.domain.ids import FormId, PauseId, RunId, TenantId
+    from sayso.domain.ids import FormId, PauseId, RunId, TenantId, UploadId
 
 DUE_SHARDS = 8
 """Shards of the due-index; one key takes 1,000 writes a second (DynamoDB limit)."""
@@ -17,6 +17,7 @@ DUE_SHARDS = 8
 EVENT = "EVENT#"
 RECIPIENT = "RECIPIENT#"
 AUDIT = "AUDIT#"
+UPLOAD = "UPLOAD#"
 
 
 def run_pk(run_id: RunId) -> str:
@@ -72,6 +73,11 @@ def content_key(form_id: FormId) -> Key:
 def recipient_key(form_id: FormId, number: int) -> Key:
     """Return the key of a recipient."""
     return Key(form_pk(form_id), f"{RECIPIENT}{number:03d}")
+
+
+def upload_key(form_id: FormId, upload_id: UploadId) -> Key:
+    """Return the key of an uploaded file's record."""
+    return Key(form_pk(form_id), f"{UPLOAD}{upload_id}")
 
 
 def audit_key(pk: str, number: int) -> Key:

@@ -14,6 +14,7 @@ from sayso.store.pauses import PauseStore
 from sayso.store.recipients import RecipientStore
 from sayso.store.requests import RequestStore
 from sayso.store.runs import RunStore
+from sayso.store.uploads import UploadStore
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -34,6 +35,7 @@ class Stores:
     forms: FormStore
     recipients: RecipientStore
     documents: Documents
+    uploads: UploadStore
 
 
 def open_stores(
@@ -59,4 +61,5 @@ def open_stores(
         forms=FormStore(committer),
         recipients=RecipientStore(committer),
         documents=documents,
+        uploads=UploadStore(committer, objects),
     )

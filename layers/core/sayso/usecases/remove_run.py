@@ -22,6 +22,7 @@ def remove_run(run: Run, context: Context) -> None:
     stores.documents.delete_all(run.tenant, run.id)
     items = stores.table.query(run_pk(run.id))
     for form_id in _forms_of(run, context):
+        stores.uploads.delete_all(run.tenant, form_id)
         stores.table.delete_many(_keys(stores.table.query(form_pk(form_id))))
     record = run_key(run.id)
     stores.table.delete_many([key for key in _keys(items) if key != record])

@@ -85,7 +85,8 @@ def _try(link: Link, access: FormAccess, submission: Submission, context: Contex
         return _again(opened, actor, submission)
     check_open(form, now)
     values = submission.read(definition, submission.values)
-    action, accepted = check_submission(definition, submission.action, values)
+    uploads = opened.whole.uploads
+    action, accepted = check_submission(definition, submission.action, values, uploads)
     decision = Decision(
         action_id=action.id,
         action_label=action.label,
@@ -119,10 +120,10 @@ def _again(opened: OpenForm, actor: Actor, submission: Submission) -> Form:
 
 
 def _is_same(decision: Decision, opened: OpenForm, submission: Submission) -> bool:
-    definition = opened.whole.content.definition
+    definition, uploads = opened.whole.content.definition, opened.whole.uploads
     try:
         values = submission.read(definition, submission.values)
-        action, accepted = check_submission(definition, submission.action, values)
+        action, accepted = check_submission(definition, submission.action, values, uploads)
     except ValidationError:
         return False
     return action.id == decision.action_id and accepted == dict(decision.values)
