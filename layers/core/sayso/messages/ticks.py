@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Any
 
 from sayso.domain.ids import FormId, RunId
-from sayso.store.keys import DUE_SHARDS
+from sayso.store.keys import shard_of
 from sayso.usecases.sweep import sweep
 from sayso.usecases.time_out import time_out_form
 
@@ -41,7 +40,7 @@ def _sweep(telling: Telling, remaining_seconds: Callable[[], float]) -> None:
     swept = sweep(
         telling,
         has_time=lambda: remaining_seconds() > reserve,
-        first_shard=secrets.randbelow(DUE_SHARDS),
+        first_shard=shard_of(telling.context.ids.token()),
     )
     telling.context.report(
         "swept", count=swept.seen, status="complete" if swept.complete else "cut"
