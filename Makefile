@@ -9,6 +9,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 PORT ?= 8080
 MODEL ?= scripted
 WORKERS ?= 2
+SEEDS ?= 2000
 PROVIDERS ?= openai
 
 BIN := .venv/bin
@@ -79,6 +80,10 @@ test: setup ## Run all tests
 .PHONY: e2e
 e2e: setup ## Run the tests that need the local stack or a browser
 	@$(BIN)/pytest -m 'stack or e2e'
+
+.PHONY: crash
+crash: .venv/.ready ## Fail every call of every scenario and write docs/reliability-table.md; SEEDS=10000, CASE='managed:17=lost'
+	@PYTHONPATH=tests $(BIN)/python -m crash --seeds $(SEEDS) --workers $(WORKERS) $(if $(CASE),--case '$(CASE)')
 
 .PHONY: check
 check: .venv/.ready ## Format, lint, types, import contracts, template, requirements, fast tests

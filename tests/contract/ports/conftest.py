@@ -4,6 +4,9 @@ AWS is moto in this process. It ignores ``ClientRequestToken`` and does not isol
 each other, so that threads prove nothing: tests of these take ``strict_table``. An emulator that
 does better joins in when ``CONTRACT_ENDPOINT_URL`` names it (with the usual AWS variables); what
 is sent and how answers are read is tested in ``tests/unit/aws``. Smaller deviations: ``DEVIATIONS``.
+
+``double`` is the stand-in of the crash table (``tests/crash/double``) under the AWS adapters: what
+that table proves is worth as much as the double is like the service.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from moto import mock_aws
 
+from crash.double.cloud import Cloud, DoubleClients
 from sayso.aws.clients import Clients
 from sayso.aws.table import DynamoTable
 from sayso.domain.errors import ServiceUnavailableError
@@ -148,8 +152,28 @@ def clock() -> FixedClock:
     return FixedClock()
 
 
+@pytest.fixture(scope="session")
+def double_clients() -> DoubleClients:
+    """Clients of the double; making them is slow."""
+    return DoubleClients()
+
+
+@pytest.fixture
+def double(double_clients: DoubleClients, clock: FixedClock) -> Cloud:
+    """Return the services of the crash table, empty, behind their clients."""
+    double_clients.cloud = Cloud(clock)
+    return double_clients.cloud
+
+
+@pytest.fixture
+def double_table(double: Cloud, double_clients: DoubleClients) -> DynamoTable:
+    """Return an empty table in the double."""
+    assert double is double_clients.cloud
+    return DynamoTable(double_clients.get("dynamodb"), "sayso")
+
+
 def _tables() -> list[str]:
-    return ["memory", "moto", *(["emulator"] if EMULATOR in os.environ else [])]
+    return ["memory", "moto", "double", *(["emulator"] if EMULATOR in os.environ else [])]
 
 
 @pytest.fixture
@@ -167,6 +191,9 @@ def table(request: pytest.FixtureRequest, clock: FixedClock) -> Table:
         case "moto":
             dynamo_table: Table = request.getfixturevalue("dynamo_table")
             return dynamo_table
+        case "double":
+            double_table: Table = request.getfixturevalue("double_table")
+            return double_table
         case _:
             return _emulated_table(request)
 
@@ -174,6 +201,9 @@ def table(request: pytest.FixtureRequest, clock: FixedClock) -> Table:
 @pytest.fixture(params=[kind for kind in _tables() if kind != "moto"])
 def strict_table(request: pytest.FixtureRequest, clock: FixedClock) -> Table:
     """Return an empty table of each kind that isolates requests and honours attempt ids."""
+    if request.param == "double":
+        double_table: Table = request.getfixturevalue("double_table")
+        return double_table
     return MemoryTable(clock=clock) if request.param == "memory" else _emulated_table(request)
 
 

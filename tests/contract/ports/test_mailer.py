@@ -18,10 +18,14 @@ SENDER = "sayso@example.org"
 RAW = b"From: sayso@example.org\r\nTo: cfo@example.org\r\nSubject: Approve?\r\n\r\nPlease."
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=["memory", "moto", "double"])
 def mailer(request: pytest.FixtureRequest) -> Mailer:
     if request.param == "memory":
         return RecordingMailer()
+    if request.param == "double":
+        request.getfixturevalue("double")
+        doubles: Clients = request.getfixturevalue("double_clients")
+        return SesMailer(doubles.get("sesv2"), sender=SENDER)
     clients: Clients = request.getfixturevalue("aws")
     client = clients.get("sesv2")
     client.create_email_identity(EmailIdentity=SENDER)

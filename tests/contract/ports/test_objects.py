@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 BUCKET = "sayso-contract"
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=["memory", "moto", "double"])
 def objects(request: pytest.FixtureRequest) -> ObjectStore:
     if request.param == "memory":
         return MemoryObjectStore()
+    if request.param == "double":
+        request.getfixturevalue("double")
+        doubles: Clients = request.getfixturevalue("double_clients")
+        return S3ObjectStore(doubles.get("s3"), BUCKET)
     clients: Clients = request.getfixturevalue("aws")
     client = clients.get("s3")
     client.create_bucket(

@@ -16,6 +16,7 @@ from sayso.testing.queue import RecordingQueue
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from crash.double.cloud import Cloud, DoubleClients
     from sayso.aws.clients import Clients
     from sayso.ports import WorkQueue
     from sayso.settings import QueueName
@@ -35,11 +36,13 @@ class Harness:
         self.receive = receive
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=["memory", "moto", "double"])
 def harness(request: pytest.FixtureRequest, clock: FixedClock) -> Harness:
     if request.param == "memory":
         recording = RecordingQueue(clock)
         return Harness(recording, lambda: [(one.queue, one.body) for one in recording.pop_due()])
+    if request.param == "double":
+        return _over_double(request)
     clients: Clients = request.getfixturevalue("aws")
     client = clients.get("sqs")
     urls = {name: client.create_queue(QueueName=name)["QueueUrl"] for name in QUEUES}
@@ -54,6 +57,19 @@ def harness(request: pytest.FixtureRequest, clock: FixedClock) -> Harness:
         return found
 
     return Harness(SqsWorkQueue(client, urls.__getitem__), receive)
+
+
+def _over_double(request: pytest.FixtureRequest) -> Harness:
+    cloud: Cloud = request.getfixturevalue("double")
+    clients: DoubleClients = request.getfixturevalue("double_clients")
+
+    def receive() -> Received:
+        found: Received = []
+        while (one := cloud.queues.receive()) is not None:
+            found.append((one.queue, json.loads(one.body)))
+        return sorted(found, key=lambda one: QUEUES.index(one[0]))
+
+    return Harness(SqsWorkQueue(clients.get("sqs"), lambda name: f"https://sqs/1/{name}"), receive)
 
 
 def forms(number: int) -> list[FormId]:

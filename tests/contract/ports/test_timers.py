@@ -15,6 +15,9 @@ from sayso.testing.timers import RecordingTimers
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
+
+    from crash.double.cloud import Cloud, DoubleClients
     from sayso.aws.clients import Clients
     from sayso.ports import Timers
 
@@ -33,22 +36,19 @@ class Harness:
         self.messages = messages
 
 
-@pytest.fixture(params=["memory", "moto"])
+@pytest.fixture(params=["memory", "moto", "double"])
 def harness(request: pytest.FixtureRequest) -> Harness:
     if request.param == "memory":
         recording = RecordingTimers()
         return Harness(
             recording, lambda: {name: one.message for name, one in recording.schedules.items()}
         )
+    if request.param == "double":
+        return _over_double(request)
     clients: Clients = request.getfixturevalue("aws")
     client = clients.get("scheduler")
     client.create_schedule_group(Name=GROUP)
-    timers = EventBridgeTimers(
-        client,
-        group=GROUP,
-        role_arn=f"arn:aws:iam::{ACCOUNT}:role/schedules",
-        target_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:sweep",
-    )
+    timers = timers_of(client)
 
     def messages() -> dict[str, dict[str, Any]]:
         found = {}
@@ -58,6 +58,25 @@ def harness(request: pytest.FixtureRequest) -> Harness:
         return found
 
     return Harness(timers, messages)
+
+
+def timers_of(client: EventBridgeSchedulerClient) -> EventBridgeTimers:
+    return EventBridgeTimers(
+        client,
+        group=GROUP,
+        role_arn=f"arn:aws:iam::{ACCOUNT}:role/schedules",
+        target_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:sweep",
+    )
+
+
+def _over_double(request: pytest.FixtureRequest) -> Harness:
+    cloud: Cloud = request.getfixturevalue("double")
+    clients: DoubleClients = request.getfixturevalue("double_clients")
+    waiting = cloud.schedules.waiting
+    return Harness(
+        timers_of(clients.get("scheduler")),
+        lambda: {one.name: json.loads(one.input) for one in waiting},
+    )
 
 
 def test_schedule_carries_its_message(harness: Harness) -> None:

@@ -165,7 +165,7 @@ class Game:
 
     def check(self) -> None:
         """Check what was stored and what clients were told."""
-        check_run(self.world, self.run_id)
+        check_run(self.world.context.stores, self.run_id)
         for form in self.world.forms(self.run_id):
             told = self.accepted.get(form.id, set())
             assert len(told) <= 1, "I1: two clients were told that their decision counts"

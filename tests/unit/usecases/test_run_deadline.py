@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sayso.domain.transitions import FormStatus, RunStatus
-from support.agent import Do, End, FakeAgent
+from support.agent import Do, End, FakeAgent, Step
 from support.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEN_MINUTES = {"delivery_methods": [{"type": "webapp"}], "run_timeout_seconds": 600}
 
 
+def six_minutes(world: World) -> Callable[[str], None]:
+    """Return what lets each operation take six minutes."""
+
+    def take_time(_: str) -> None:
+        world.clock.advance(timedelta(minutes=6))
+
+    return take_time
+
+
 def slow_world(*names: str, slice_of: int = 1_000) -> World:
     """Return a world whose agent takes six minutes for each of its operations."""
-    steps = (*(Do(name) for name in names), End("finish"))
+    steps: tuple[Step, ...] = (*(Do(name) for name in names), End("finish"))
     world = World(FakeAgent((steps,), operations_per_slice=slice_of))
-    world.agent.before = lambda _: world.clock.advance(timedelta(minutes=6)) and None
+    world.agent.before = six_minutes(world)
     return world
 
 
@@ -48,7 +61,7 @@ def test_a_run_whose_start_comes_after_its_deadline_is_expired() -> None:
 
 def test_nobody_is_asked_when_the_deadline_has_passed_meanwhile() -> None:
     world = World(FakeAgent(((Do("m1"), Do("m2"), End("ask")), (End("finish"),))))
-    world.agent.before = lambda _: world.clock.advance(timedelta(minutes=6)) and None
+    world.agent.before = six_minutes(world)
 
     run_id = world.create(TEN_MINUTES)
     world.settle()
