@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from sayso.aws.clients import Clients
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_each_client_is_made_once(clients: Clients) -> None:
@@ -31,12 +30,14 @@ def test_a_hanging_service_is_given_up(clients: Clients) -> None:
     assert config.retries == {"mode": "standard", "total_max_attempts": 3}
 
 
+@pytest.mark.usefixtures("clients")  # credentials: without them botocore asks the network
 def test_endpoint_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
 
     assert Clients("eu-west-1").get("sqs").meta.endpoint_url == "http://127.0.0.1:4566"
 
 
+@pytest.mark.usefixtures("clients")  # credentials: without them botocore asks the network
 def test_region_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
 
