@@ -43,7 +43,7 @@ MANY_TURNS = [
     text("Changed: {{results}}"),
 ]
 MANY_OPERATIONS = 40
-TIMES = {"timestamp", "latency"}
+TIMES = {"timestamp", "latency", "elapsed_ms"}
 
 
 @pytest.fixture(scope="module")
