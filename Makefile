@@ -85,6 +85,10 @@ e2e: setup ## Run the tests that need the local stack or a browser
 crash: .venv/.ready ## Fail every call of every scenario and write docs/reliability-table.md; SEEDS=10000, CASE='managed:17=lost'
 	@PYTHONPATH=tests $(BIN)/python -m crash --seeds $(SEEDS) --workers $(WORKERS) $(if $(CASE),--case '$(CASE)')
 
+.PHONY: mutants
+mutants: .venv/.ready ## Disable each guard in a copy, see which test notices, write docs/mutants-table.md
+	@PYTHONPATH=tests $(BIN)/python -m mutants --workers $(WORKERS)
+
 .PHONY: check
 check: .venv/.ready ## Format, lint, types, import contracts, template, requirements, fast tests
 	@$(BIN)/ruff format --check --quiet .
