@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 WEB, MAIL = RecipientType.STANDALONE_WEB_APP, RecipientType.EMAIL_EXTERNAL
+MEMBER = RecipientType.EMAIL_MEMBER
 CONSOLE, BACKSTAGE = RecipientType.CONSOLE, RecipientType.BACKSTAGE
 
 WEBAPP: Json = {"type": "webapp", "id": "web"}
@@ -50,6 +51,7 @@ class Forms:
     policy: Json = field(default_factory=dict)
     invoke_from: str = "service-api"
     functions: Functions = field(default_factory=Functions)
+    user_id: str | None = None
 
     def __post_init__(self) -> None:
         answer = self.create()
@@ -63,7 +65,7 @@ class Forms:
         request = create_request(ASK, human_input=policy)
         for layer in request["composition"]["layers"]:
             if layer["type"] == "dify.execution_context":
-                layer["config"]["invoke_from"] = self.invoke_from
+                layer["config"] |= {"invoke_from": self.invoke_from, "user_id": self.user_id}
         return self.functions.call("POST", "/runs", json_body=request, headers=headers)
 
     @property

@@ -308,7 +308,11 @@ class MailRenderer(Protocol):
     def approval_mail(
         self, whole: WholeForm, *, recipient: int, link: str, now: datetime
     ) -> OutgoingMail:
-        """Return the mail, ready to send."""
+        """Return the mail, ready to send.
+
+        Raises:
+            ValueError: The recipient's address is none.
+        """
 
 
 class Links(Protocol):

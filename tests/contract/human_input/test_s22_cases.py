@@ -337,7 +337,7 @@ def test_D23_one_person_in_two_spellings_is_one_recipient() -> None:
     ]
     policy = HumanInputPolicy.model_validate({"delivery_methods": methods})
 
-    assert [one.type for one in recipients_of(policy, ())] == [MAIL, BACKSTAGE]
+    assert [one.type for one in recipients_of(policy, ()).recipients] == [MAIL, BACKSTAGE]
 
 
 def test_D24_missing_variable_is_empty_with_a_warning_and_no_selector_shows() -> None:

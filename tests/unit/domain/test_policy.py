@@ -84,7 +84,7 @@ def test_an_address_counts_once_whatever_its_case_and_method() -> None:
         }
     )
 
-    recipients = recipients_of(policy, ("default@example.org",))
+    recipients = recipients_of(policy, ("default@example.org",)).recipients
 
     assert [one.address for one in recipients] == ["CFO@example.org", "b@example.org", ""]
     assert [one.number for one in recipients] == [1, 2, 3]
@@ -93,7 +93,7 @@ def test_an_address_counts_once_whatever_its_case_and_method() -> None:
 def test_webapp_makes_one_recipient_without_address() -> None:
     policy = HumanInputPolicy.model_validate({"delivery_methods": [{"type": "webapp"}]})
 
-    one, backstage = recipients_of(policy, ())
+    one, backstage = recipients_of(policy, ()).recipients
 
     assert backstage.type is RecipientType.BACKSTAGE
     assert one.type is RecipientType.STANDALONE_WEB_APP

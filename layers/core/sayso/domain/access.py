@@ -64,6 +64,9 @@ ROUTE_ROLES: Mapping[str, frozenset[Role]] = MappingProxyType(
         "POST /console/api/forms/{form_id}/withdraw": _CONSOLE,
         "POST /console/api/forms/{form_id}/recipients/{number}/revoke": _CONSOLE,
         "POST /console/api/delivery-test": _CONSOLE,
+        "GET /console/api/members": _CONSOLE,
+        "PUT /console/api/members/{member_id}": _CONSOLE,
+        "DELETE /console/api/members/{member_id}": _CONSOLE,
     }
 )
 """Route key → roles that may use it. Form pages and the public form JSON are not here: the link is

@@ -102,6 +102,8 @@ class FormContent:
     run_title: str = ""
     warnings: tuple[str, ...] = ()
     """Variables that were asked for and unknown; they were replaced by nothing (§3.4 R)."""
+    unknown_members: tuple[str, ...] = ()
+    """Ids in the policy that are no active member of the tenant; nobody was asked for them."""
     invoke_from: str = ""
     """What started the run; picks the surface on which its readers answer (§6.3)."""
     display_in_ui: bool = False
@@ -228,6 +230,11 @@ class Recipient:
     address: str = ""
     """Mail address; empty for those reached through an API."""
     name: str = ""
+    """Of a member; empty for whoever is known by an address only."""
+    member: str = ""
+    """Id of a member."""
+    time_zone: str = ""
+    """IANA name of the zone in which this recipient is shown instants; empty: the stack's."""
     state: DeliveryState = DeliveryState.NONE
     attempts: int = 0
     claimed_at: datetime | None = None

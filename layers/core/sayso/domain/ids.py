@@ -15,6 +15,7 @@ FormId = NewType("FormId", str)
 PauseId = NewType("PauseId", str)
 TenantId = NewType("TenantId", str)
 AppId = NewType("AppId", str)
+MemberId = NewType("MemberId", str)
 UploadId = NewType("UploadId", str)
 
 _NAMESPACE = uuid.UUID("6a1f5f0e-5d0c-5c9b-9d5b-0a6c3a5e7b11")

@@ -15,19 +15,29 @@ if TYPE_CHECKING:
 DEBUGGER: Final = "debugger"
 TRIED_OUT: Final = frozenset({"debugger", "explore"})
 """Runs of somebody who tries the agent out in the console: they need a console key."""
-MAX_CHARS: Final = 50
+MAX_CHARS: Final = 64
 
 _CONTEXT_TYPE: Final = "dify.execution_context"
 
 
 def invoke_from_of(request: Mapping[str, Any]) -> str:
-    """Return ``invoke_from`` of a create request, empty when it says nothing readable.
+    """Return ``invoke_from`` of a create request, empty when it says nothing readable."""
+    return _member("invoke_from", request)
+
+
+def acting_user_of(request: Mapping[str, Any]) -> str:
+    """Return ``user_id`` of a create request, empty when it says nothing readable."""
+    return _member("user_id", request)
+
+
+def _member(name: str, request: Mapping[str, Any]) -> str:
+    """Return a text of the execution context.
 
     A config may be a JSON text (dify-agent §6). What is wrong with it is for the run to say.
     """
     for layer in request["composition"]["layers"]:
         if layer.get("type") == _CONTEXT_TYPE:
-            found = _config(layer.get("config")).get("invoke_from")
+            found = _config(layer.get("config")).get(name)
             return found[:MAX_CHARS] if isinstance(found, str) else ""
     return ""
 

@@ -58,10 +58,39 @@ class ExternalRecipient(_Strict):
         return text
 
 
+class MemberRecipient(_Strict):
+    """Somebody of the tenant's directory; whoever is not in it is skipped (human-input §5)."""
+
+    type: Literal["member"]
+    reference_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_alias(cls, value: Any) -> Any:
+        return _with_alias(value, "reference_id", "user_id")
+
+
+NamedRecipient = Annotated[MemberRecipient | ExternalRecipient, Field(discriminator="type")]
+
+
 class EmailRecipients(_Strict):
     """Addressees of one e-mail method; blank addresses are skipped (human-input §5)."""
 
-    items: Annotated[list[ExternalRecipient], Field(max_length=MAX_RECIPIENTS)] = []
+    include_bound_group: bool = False
+    """Whether all active members of the tenant are asked."""
+    items: Annotated[list[NamedRecipient], Field(max_length=MAX_RECIPIENTS)] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_alias(cls, value: Any) -> Any:
+        return _with_alias(value, "include_bound_group", "whole_workspace")
+
+
+def _with_alias(value: Any, name: str, alias: str) -> Any:
+    """Return members with an alias under its new name; that one counts where both are (§4.1)."""
+    if not isinstance(value, dict) or alias not in value:
+        return value
+    return {name: value[alias]} | {key: one for key, one in value.items() if key != alias}
 
 
 class EmailConfig(_Strict):
@@ -71,7 +100,7 @@ class EmailConfig(_Strict):
     subject: Annotated[str, StringConstraints(max_length=500)] = ""
     body: Annotated[str, StringConstraints(max_length=20_000)] = ""
     debug_mode: bool = False
-    """In a debugger run nobody is mailed but who debugs, and no key tells us who that is."""
+    """In a debugger run only who debugs is mailed, and nobody when that is no member."""
 
 
 class WebappMethod(_Strict):
@@ -169,6 +198,12 @@ class HumanInputPolicy(_Strict):
             len(method.config.recipients.items) if isinstance(method, EmailMethod) else 1
             for method in self.enabled_methods
         )
+
+    @property
+    def email_recipients(self) -> list[EmailRecipients]:
+        """Whom the methods that are used mail."""
+        methods = self.enabled_methods
+        return [one.config.recipients for one in methods if isinstance(one, EmailMethod)]
 
     @property
     def enabled_methods(self) -> list[WebappMethod | EmailMethod]:

@@ -81,6 +81,8 @@ class Run:
     trace_id: str = ""
     invoke_from: str = ""
     """What started it; of managed runs (``invocation``)."""
+    acting_user: str = ""
+    """Who tries the agent out, as the execution context says; of managed runs."""
     segment: int = 1
     """Number of the current segment, from 1; changes only at a commit."""
     epoch: int = 0
@@ -92,6 +94,8 @@ class Run:
     audits: int = 0
     questions: int = 0
     """Questions asked so far."""
+    mails: int = 0
+    """People who were mailed a question so far, each once a question."""
     cancel: CancelIntent | None = None
     pause_id: PauseId | None = None
     snapshot: ObjectRef | None = None

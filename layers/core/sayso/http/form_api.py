@@ -16,6 +16,7 @@ from sayso.http.form_errors import form_api_error
 from sayso.http.form_json import console_json, form_json
 from sayso.http.keyed_api import Call, KeyedApi, as_powertools
 from sayso.http.manage_forms import MANAGEMENT, add_management
+from sayso.http.member_api import MEMBER_PATHS, add_members
 from sayso.http.problem_response import problem_response
 from sayso.http.response import HttpResponse, json_response
 from sayso.http.submission_body import read_submission
@@ -63,7 +64,7 @@ def form_api(ports: FormPorts) -> KeyedApi:
 
     def word(error: AppError) -> HttpResponse:
         path = app.current_event.route_key.partition(" ")[2]
-        if path in MANAGEMENT:
+        if path in MANAGEMENT | MEMBER_PATHS:
             return problem_response(error)
         return form_api_error(error, _surface_of(path))
 
@@ -72,6 +73,7 @@ def form_api(ports: FormPorts) -> KeyedApi:
     for routes in _SURFACES:
         _add_surface(app, routes, ports)
     add_management(app, ports)
+    add_members(app, ports.context)
     return app
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sayso.http import answers as run
 from sayso.http import form_answers as form
 from sayso.http.manage_forms import DeliveryTestRequest, ExtendRequest, WithdrawRequest
+from sayso.http.member_models import MemberAnswer, MemberRequest, MembersAnswer
 from sayso.http.schemas import CancelRunRequest, CreateRunRequest
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ _PUBLIC: Final = dict.fromkeys((403, 404, 412, 429, 503), form.FormError)
 _UPLOAD: Final = dict.fromkeys((400, 401, 403, 412, 413, 415, 503), form.FormError)
 _PAGES: Final = dict.fromkeys((403, 404, 409, 410, 429, 503), HTML)
 _MANAGED: Final = dict.fromkeys((401, 403, 404, 409, 412, 413, 422, 503), form.ProblemDocument)
+_DIRECTORY: Final = dict.fromkeys((401, 403, 503), form.ProblemDocument)
 
 _WORKFLOW: Final = dict.fromkeys((400, 401, 403, 404, 503), form.FormError)
 
@@ -173,6 +175,22 @@ ROUTES: Final[Mapping[str, Route]] = {
         summary="Try a delivery method",
         body=DeliveryTestRequest,
         answers=_SUBMIT_ERRORS | {200: form.Nothing},
+    ),
+    "GET /console/api/members": Route(
+        summary="List the members of the key's tenant",
+        answers={200: MembersAnswer},
+        problems=_DIRECTORY,
+    ),
+    "PUT /console/api/members/{member_id}": Route(
+        summary="Add or change a member",
+        body=MemberRequest,
+        answers={200: MemberAnswer},
+        problems=_DIRECTORY | dict.fromkeys((404, 413, 422), form.ProblemDocument),
+    ),
+    "DELETE /console/api/members/{member_id}": Route(
+        summary="Remove a member",
+        answers={200: form.Nothing},
+        problems=_DIRECTORY | {404: form.ProblemDocument},
     ),
 }
 """Route key → what is said of it. HEAD is its GET without content; a 500 may come from any."""

@@ -52,6 +52,10 @@ FUNCTION_ROUTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "POST /console/api/forms/{form_id}/withdraw",
             "POST /console/api/forms/{form_id}/recipients/{number}/revoke",
             "POST /console/api/delivery-test",
+            "GET /console/api/members",
+            "HEAD /console/api/members",
+            "PUT /console/api/members/{member_id}",
+            "DELETE /console/api/members/{member_id}",
             DEFAULT,
         ),
     }

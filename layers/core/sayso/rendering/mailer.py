@@ -28,7 +28,7 @@ class ApprovalMails:
     reply_to: str = ""
     workspace: str = ""
     zone: str = "UTC"
-    """IANA name of the recipients' zone."""
+    """IANA name of the zone of recipients who have none of their own."""
 
     def approval_mail(
         self,
@@ -60,19 +60,19 @@ class ApprovalMails:
     def _triple(self, whole: WholeForm, to: Recipient, link: str) -> MailTriple:
         content = whole.content
         view = ApprovalView(
-            ask=ask_view(whole, workspace=self.workspace, zone=self.zone),
+            ask=ask_view(whole, workspace=self.workspace, zone=to.time_zone or self.zone),
             deadline=whole.form.deadline,
-            recipient=to.address,
+            recipient=to.name or to.address,
             link=link,
             content=_mail_html(content),
             content_text=mail_text(content.definition.content),
         )
         if not content.mail:
             return approval_mail(view)
-        return _authored(whole, view)
+        return _authored(whole, to, view)
 
 
-def _authored(whole: WholeForm, view: ApprovalView) -> MailTriple:
+def _authored(whole: WholeForm, to: Recipient, view: ApprovalView) -> MailTriple:
     """Return the mail in the author's words: subject, body, or both."""
     mail = whole.content.mail
     given = Substitutions(
@@ -83,7 +83,7 @@ def _authored(whole: WholeForm, view: ApprovalView) -> MailTriple:
             "form_id": whole.form.id,
             "node_title": whole.content.definition.title or whole.content.run_title,
             "workflow_run_id": whole.form.run_id,
-            "recipient_email": view.recipient,
+            "recipient_email": to.address,
         },
         variables=mail.get("variables") or {},
     )

@@ -33,7 +33,7 @@ class ApprovalView:
     ask: AskView
     deadline: datetime
     recipient: str
-    """Mail address."""
+    """Name, or mail address."""
     link: str
     """The one link: opening it decides nothing."""
     content: RenderedHtml | None = None

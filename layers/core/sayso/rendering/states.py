@@ -41,7 +41,7 @@ def opened_page(
             now=now,
             form_nonce=form_nonce,
             workspace=workspace,
-            zone=zone,
+            zone=recipient.time_zone or zone,
         )
         return pages.form_page(view, nonce=nonce)
     return ended_page(whole, recipient, nonce=nonce, workspace=workspace, zone=zone)
@@ -68,9 +68,9 @@ def ended_page(
         typed: The answer that came too late and goes back.
         typed_at: When it came.
         workspace: Who runs this stack.
-        zone: IANA name of the reader's zone.
+        zone: IANA name of the zone of readers who have none of their own.
     """
-    ask = ask_view(whole, workspace=workspace, zone=zone)
+    ask = ask_view(whole, workspace=workspace, zone=recipient.time_zone or zone)
     form = whole.form
     match form.status:
         case FormStatus.SUBMITTED if form.decision is not None:

@@ -128,6 +128,7 @@ def content_from_item(item: Mapping[str, Any]) -> FormContent:
             "definition": _definition(document["definition"]),
             "blocks": tuple(_block(block) for block in document["blocks"]),
             "warnings": tuple(document.get("warnings", ())),
+            "unknown_members": tuple(document.get("unknown_members", ())),
         }
     )
 
@@ -148,6 +149,8 @@ def recipient_item(form_id: FormId, recipient: Recipient, ttl: int) -> Item:
             "revision": recipient.revision,
             "address": recipient.address,
             "name": recipient.name,
+            "member": recipient.member or None,
+            "time_zone": recipient.time_zone or None,
             "state": recipient.state,
             "attempts": recipient.attempts,
             "claimed_at": optional_ms(recipient.claimed_at),
@@ -165,6 +168,8 @@ def recipient_from_item(item: Mapping[str, Any]) -> Recipient:
         revision=item["revision"],
         address=item["address"],
         name=item["name"],
+        member=item.get("member", ""),
+        time_zone=item.get("time_zone", ""),
         state=DeliveryState(item["state"]),
         attempts=item["attempts"],
         claimed_at=optional_instant(item.get("claimed_at")),

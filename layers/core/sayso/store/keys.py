@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sayso.ports import Key
 
 if TYPE_CHECKING:
-    from sayso.domain.ids import FormId, PauseId, RunId, TenantId, UploadId
+    from sayso.domain.ids import FormId, MemberId, PauseId, RunId, TenantId, UploadId
 
 DUE_SHARDS = 8
 """Shards of the due-index; one key takes 1,000 writes a second (DynamoDB limit)."""
@@ -18,6 +18,7 @@ EVENT = "EVENT#"
 RECIPIENT = "RECIPIENT#"
 AUDIT = "AUDIT#"
 UPLOAD = "UPLOAD#"
+MEMBER = "MEMBER#"
 
 
 def run_pk(run_id: RunId) -> str:
@@ -83,6 +84,11 @@ def upload_key(form_id: FormId, upload_id: UploadId) -> Key:
 def audit_key(pk: str, number: int) -> Key:
     """Return the key of an audit entry."""
     return Key(pk, f"{AUDIT}{number:06d}")
+
+
+def member_key(tenant: TenantId, member_id: MemberId) -> Key:
+    """Return the key of a member; an id holds no ``#``, so no two tenants share one."""
+    return Key(f"{MEMBER}{tenant}#{member_id}", "MEMBER")
 
 
 def claim_key(tenant: TenantId, idempotency_key: str) -> Key:

@@ -42,10 +42,13 @@ class PauseStore:
         forms: Sequence[tuple[Form, FormContent]],
         events: Sequence[EventDraft],
         *,
+        mails: int = 0,
         now: datetime,
         due_at: datetime,
     ) -> Run:
         """Commit a pause with its forms, contents, first audit entries and events, or nothing.
+
+        ``mails`` is how many people are about to be mailed; it counts for the run's limit.
 
         Raises:
             CancelSeen: A cancel was asked for; write the end instead.
@@ -58,6 +61,7 @@ class PauseStore:
             updated_at=now,
             last_event=run.last_event + len(events),
             questions=run.questions + len(forms),
+            mails=run.mails + mails,
             pause_id=pause.id,
             snapshot=pause.snapshot,
             refusal=None,

@@ -9,6 +9,7 @@ from sayso.store.commit import Committer
 from sayso.store.events import EventLog
 from sayso.store.forms import FormStore
 from sayso.store.journal import JournalStore
+from sayso.store.members import MemberStore
 from sayso.store.objects import Documents
 from sayso.store.pauses import PauseStore
 from sayso.store.recipients import RecipientStore
@@ -34,6 +35,7 @@ class Stores:
     pauses: PauseStore
     forms: FormStore
     recipients: RecipientStore
+    members: MemberStore
     documents: Documents
     uploads: UploadStore
 
@@ -60,6 +62,7 @@ def open_stores(
         pauses=PauseStore(committer, events, runs),
         forms=FormStore(committer),
         recipients=RecipientStore(committer),
+        members=MemberStore(committer),
         documents=documents,
         uploads=UploadStore(committer, objects),
     )

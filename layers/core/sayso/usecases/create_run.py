@@ -13,7 +13,7 @@ from sayso.domain.errors import (
     NotAllowedError,
     ValidationError,
 )
-from sayso.domain.invocation import TRIED_OUT, invoke_from_of
+from sayso.domain.invocation import TRIED_OUT, acting_user_of, invoke_from_of
 from sayso.domain.policy import EmailMethod, HumanInputPolicy
 from sayso.domain.requests import METADATA_POLICY, split_credentials
 from sayso.domain.run import EventDraft, Face, Run
@@ -122,6 +122,7 @@ def _new_run(command: CreateRun, context: Context, defaults: MailDefaults) -> Ru
         asked_by=(policy.asked_by if policy else "") or command.key.app,
         trace_id=command.trace_id,
         invoke_from=invoke_from_of(command.request) if policy else "",
+        acting_user=acting_user_of(command.request) if policy else "",
         not_before=policy.not_before if policy else None,
         due_at=now + UNTOLD_AFTER,
     )

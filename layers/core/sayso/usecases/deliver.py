@@ -75,9 +75,12 @@ def _deliver(whole: WholeForm, recipient: Recipient, post: Post) -> DeliveryStat
 def _send(whole: WholeForm, recipient: Recipient, post: Post) -> tuple[DeliveryState, str]:
     link = Link(form_id=whole.form.id, recipient=recipient.number, revision=recipient.revision)
     url = f"{whole.content.base_url}/form/{post.links.sign(link)}"
-    mail = post.renderer.approval_mail(
-        whole, recipient=recipient.number, link=url, now=post.context.clock.now()
-    )
+    try:
+        mail = post.renderer.approval_mail(
+            whole, recipient=recipient.number, link=url, now=post.context.clock.now()
+        )
+    except ValueError:
+        return DeliveryState.FAILED, ""  # an address that no header can hold stops nobody else
     try:
         return DeliveryState.SENT, post.mailer.send(mail)
     except MailNotAcceptedError:

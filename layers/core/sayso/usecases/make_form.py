@@ -6,7 +6,7 @@ fields; the model's words stand where the author put ``{{#ask.question#}}`` and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from sayso.domain.invocation import DEBUGGER
 from sayso.domain.node_definition import node_form
 from sayso.domain.placeholders import mentioned
 from sayso.domain.policy import EmailMethod
-from sayso.domain.recipients import has_webapp, recipients_of
+from sayso.domain.recipients import has_webapp
 from sayso.domain.transitions import FormStatus
 from sayso.domain.variables import visible_variables
 from sayso.store.form_codec import definition_digest
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from sayso.domain.form import FormDefinition
     from sayso.domain.policy import HumanInputPolicy
+    from sayso.domain.recipients import Invited
     from sayso.domain.run import Run
     from sayso.domain.segment import Question
     from sayso.ports import ContentRenderer, RenderedContent
@@ -55,7 +56,7 @@ def make_form(
     now: datetime,
     *,
     renderer: ContentRenderer,
-    default_approvers: tuple[str, ...],
+    invited: Invited,
 ) -> WholeForm:
     """Return the form of one question, not stored yet; the same for every attempt (derived ids)."""
     origin = Origin(
@@ -66,6 +67,7 @@ def make_form(
         invoke_from=run.invoke_from,
     )
     content = make_content(question.args, policy, origin, renderer)
+    content = replace(content, unknown_members=invited.unknown)
     deadline = min(policy.form_deadline(now), run.deadline)
     form = Form(
         id=derive_form_id(run.id, run.segment, question.tool_call_id, number),
@@ -82,8 +84,7 @@ def make_form(
         content_digest=content.digest,
         due_at=min(now + TELL_WITHIN, deadline),
     )
-    recipients = recipients_of(policy, default_approvers, invoke_from=run.invoke_from)
-    return WholeForm(form=form, content=content, recipients=recipients)
+    return WholeForm(form=form, content=content, recipients=invited.recipients)
 
 
 def make_content(

@@ -14,6 +14,7 @@ from sayso.domain.run import Audience, EventDraft, Pause, PauseReason
 from sayso.domain.transitions import RunTrigger
 from sayso.store.form_history import begun
 from sayso.usecases.context import tell
+from sayso.usecases.invite import invite, mails_of
 from sayso.usecases.make_form import make_form
 from sayso.usecases.segment_marks import segment_finished
 from sayso.usecases.tell_people import Telling, tell_people
@@ -47,6 +48,7 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
     """
     context = asking.context
     now = context.clock.now()
+    invited = invite(run, policy, len(asked.questions), asking.default_approvers, context)
     wholes = [
         make_form(
             run,
@@ -55,7 +57,7 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
             policy,
             now,
             renderer=asking.renderer,
-            default_approvers=asking.default_approvers,
+            invited=invited[number],
         )
         for number, question in enumerate(asked.questions)
     ]
@@ -76,7 +78,9 @@ def pause_for_people(run: Run, asked: Asked, asking: Asking, policy: HumanInputP
     finished = segment_finished(run, RunTrigger.PAUSE, asked.usage)
     events = [*asked.events, finished, *_announcements(wholes, pause)]
     records = [(whole.form, whole.content) for whole in wholes]
-    context.stores.pauses.pause(run, pause, records, events, now=now, due_at=run.deadline)
+    context.stores.pauses.pause(
+        run, pause, records, events, mails=mails_of(invited), now=now, due_at=run.deadline
+    )
     context.report("run_paused", run_id=run.id)
     _report_warnings(wholes, context)
     tell_people(wholes, asking)
@@ -115,6 +119,8 @@ def _report_warnings(wholes: Sequence[WholeForm], context: Context) -> None:
     for whole in wholes:
         if number := len(whole.content.warnings):
             context.report("unknown_variables", form_id=whole.form.id, count=number)
+        if number := len(whole.content.unknown_members):
+            context.report("unknown_members", form_id=whole.form.id, count=number)
 
 
 def _announcements(wholes: Sequence[WholeForm], pause: Pause) -> list[EventDraft]:

@@ -15,6 +15,7 @@ from sayso.domain.recipients import recipients_of
 from sayso.domain.transitions import FormStatus
 from sayso.domain.variables import NOTHING_ASKED, nested
 from sayso.usecases.context import tell
+from sayso.usecases.find_people import find_people
 from sayso.usecases.make_form import TELL_WITHIN, Origin, make_content
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def try_delivery(
         DeliveryTestRefusedError: With the contract's texts, or why the form cannot be answered.
     """
     policy = _policy_of(test)
-    recipients = _recipients(policy)
     if not can_mail:
         raise DeliveryTestRefusedError("Mail client is not initialized.")
+    recipients = _recipients(policy, test, context)
     content = _content(policy, test, renderer)
     now = context.clock.now()
     deadline = policy.form_deadline(now)
@@ -98,10 +99,13 @@ def _policy_of(test: DeliveryTest) -> HumanInputPolicy:
     return test.policy.model_copy(update={"delivery_methods": [enabled], "variables": variables})
 
 
-def _recipients(policy: HumanInputPolicy) -> tuple[Recipient, ...]:
+def _recipients(
+    policy: HumanInputPolicy, test: DeliveryTest, context: Context
+) -> tuple[Recipient, ...]:
     """Return whom the method mails; a test has no implicit recipients (§5)."""
-    everybody = recipients_of(policy, (), invoke_from=DEBUGGER)
-    mailed = tuple(one for one in everybody if one.state is DeliveryState.QUEUED)
+    people = find_people(policy, test.key.tenant, context.stores.members)
+    invited = recipients_of(policy, (), invoke_from=DEBUGGER, people=people)
+    mailed = tuple(one for one in invited.recipients if one.state is DeliveryState.QUEUED)
     if not mailed:
         raise DeliveryTestRefusedError("No recipients configured for delivery method.")
     return mailed
