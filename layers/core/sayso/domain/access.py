@@ -54,6 +54,8 @@ ROUTE_ROLES: Mapping[str, frozenset[Role]] = MappingProxyType(
         "GET /runs/{run_id}": _RUNS,
         "GET /runs/{run_id}/events": _RUNS,
         "GET /runs/{run_id}/events/sse": _RUNS,
+        "GET /v1/workflow/{run_id}/events": _SERVICE,
+        "GET /console/api/workflow/{run_id}/events": _CONSOLE,
         "GET /v1/form/human_input/{form_token}": _SERVICE,
         "POST /v1/form/human_input/{form_token}": _SERVICE,
         "GET /openapi/v1/apps/{app_id}/human-input-forms/{form_token}": _OPENAPI,

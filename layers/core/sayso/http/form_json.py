@@ -70,10 +70,15 @@ def public_json(whole: WholeForm) -> dict[str, Any]:
 
 def default_values(whole: WholeForm) -> dict[str, str]:
     """Return initial values by field, always as text (§7.2)."""
+    return {name: as_text(value) for name, value in raw_defaults(whole).items()}
+
+
+def raw_defaults(whole: WholeForm) -> dict[str, Any]:
+    """Return initial values by field as the JSON that they are (§14.1)."""
     inputs = whole.content.definition.inputs
     defaults = {one.name: getattr(one, "default", None) for one in inputs}
     return {
-        name: as_text(list(value) if isinstance(value, tuple) else value)
+        name: list(value) if isinstance(value, tuple) else value
         for name, value in defaults.items()
         if value not in (None, ())
     }

@@ -1,4 +1,7 @@
-"""``GET /runs/{run_id}``, ``…/events`` and ``…/events/sse`` (dify-agent §1, §4)."""
+"""``GET /runs/{run_id}``, ``…/events`` and ``…/events/sse`` (dify-agent §1, §4).
+
+The workflow view of the same runs is served by the same function and has a module of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sayso.http.cursors import START, read_cursor, read_limit
+from sayso.http.errors import run_api_error
 from sayso.http.event_log import EventReader
 from sayso.http.keyed_api import Call, KeyedApi, as_powertools
 from sayso.http.projections import HEADER, profile_of, wire_run
 from sayso.http.response import HttpResponse, json_response
 from sayso.http.run_api import run_api, run_id_of
-from sayso.http.sse import Patience, event_stream
+from sayso.http.sse import STREAM_HEADERS, Patience, event_stream
+from sayso.http.workflow_api import (
+    WorkflowPorts,
+    add_workflow_events,
+    is_workflow,
+    workflow_error,
+)
 from sayso.usecases.read_run import read_run
 
 if TYPE_CHECKING:
@@ -19,6 +29,7 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.event_handler import Response
 
+    from sayso.domain.errors import AppError
     from sayso.domain.run import Run
     from sayso.http.projections import Profile
     from sayso.http.request import HttpRequest
@@ -26,10 +37,6 @@ if TYPE_CHECKING:
     from sayso.usecases.context import Context
 
 _READ = ["GET", "HEAD"]
-_STREAM_HEADERS = {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-store",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +51,13 @@ class ReadPorts:
 
 def read_run_api(ports: ReadPorts) -> KeyedApi:
     """Return the resolver of the routes that only read."""
-    app = run_api(ports.directory)
+
+    def word(error: AppError) -> HttpResponse:
+        if is_workflow(app.current_event.route_key):
+            return workflow_error(error)
+        return run_api_error(error)
+
+    app = run_api(ports.directory, word)
 
     @app.route("/runs/<run_id>", method=_READ)
     def status(run_id: str) -> Response[str]:
@@ -73,8 +86,10 @@ def read_run_api(ports: ReadPorts) -> KeyedApi:
         patience = Patience(remaining_seconds=call.remaining_seconds, sleep=ports.sleep)
         is_head = call.request.method == "HEAD"
         body = "" if is_head else event_stream(reader, after, patience)
-        return as_powertools(HttpResponse(status=200, body=body, headers=_STREAM_HEADERS))
+        return as_powertools(HttpResponse(status=200, body=body, headers=STREAM_HEADERS))
 
+    workflow = WorkflowPorts(context=ports.context, links=ports.links, sleep=ports.sleep)
+    add_workflow_events(app, workflow)
     return app
 
 

@@ -11,15 +11,21 @@ from sayso.http.errors import run_api_error
 from sayso.http.keyed_api import KeyedApi
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sayso.domain.errors import AppError
+    from sayso.http.response import HttpResponse
     from sayso.ports import Directory
 
 _RUN_NOT_FOUND = "run not found"
 
 
-def run_api(directory: Directory) -> KeyedApi:
-    """Return a resolver that words errors as the run API does."""
+def run_api(
+    directory: Directory, word_error: Callable[[AppError], HttpResponse] = run_api_error
+) -> KeyedApi:
+    """Return a resolver that words errors as the run API does, unless told otherwise."""
     unknown = NotFoundError(_RUN_NOT_FOUND)
-    return KeyedApi(directory, word_error=run_api_error, unknown=unknown)
+    return KeyedApi(directory, word_error=word_error, unknown=unknown)
 
 
 def run_id_of(text: str) -> RunId:

@@ -28,6 +28,10 @@ QUERY_SECONDS: Final = 1.0
 PAUSED_RETRY_MS: Final = 15_000
 """People take their time: how long a reader of a paused run should wait (HTML standard, 9.2)."""
 
+STREAM_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+}
 KEEPALIVE: Final = ": keepalive\n\n"
 _LINE_ENDS: Final = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """Python's own line splitters take these for line ends, and so do clients of revision 1 (§4)."""
@@ -44,8 +48,12 @@ class Patience:
 
 def frame_of(event: dict[str, Any]) -> str:
     """Return one event as a frame: id, type, data on one line, blank line (§4)."""
-    data = to_json(event).translate(_LINE_ENDS)
-    return f"id: {event['id']}\nevent: {event['type']}\ndata: {data}\n\n"
+    return f"id: {event['id']}\nevent: {event['type']}\ndata: {one_line(event)}\n\n"
+
+
+def one_line(event: dict[str, Any]) -> str:
+    """Return an event as JSON that every client reads as one line."""
+    return to_json(event).translate(_LINE_ENDS)
 
 
 def event_stream(reader: EventReader, after: int, patience: Patience) -> str:
@@ -57,7 +65,7 @@ def event_stream(reader: EventReader, after: int, patience: Patience) -> str:
     frames = _Frames(reader)
     frames.take_from(after)
     waited = 0.0
-    while not frames.is_complete and _may_wait(waited, patience):
+    while not frames.is_complete and may_wait(waited, patience):
         patience.sleep(QUERY_SECONDS)
         waited += QUERY_SECONDS
         if not reader.run.status.is_final:
@@ -65,7 +73,8 @@ def event_stream(reader: EventReader, after: int, patience: Patience) -> str:
     return frames.body()
 
 
-def _may_wait(waited: float, patience: Patience) -> bool:
+def may_wait(waited: float, patience: Patience) -> bool:
+    """Tell whether a reader that was held so long may be held for another query."""
     left = patience.remaining_seconds() - RESERVE_SECONDS
     return waited < HOLD_SECONDS and left > QUERY_SECONDS
 

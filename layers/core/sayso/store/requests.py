@@ -83,18 +83,28 @@ class RequestStore:
         if run.pause_id is not None:
             keys.append(pause_key(run.id, run.pause_id))
         item, sealed, *pauses = self._table.get_many(keys)
+        plain, digest = self._opened(run, item)
+        request = StoredRequest(
+            plain=plain, digest=digest, sealed=sealed["sealed"] if sealed else None
+        )
+        found = next((pause for pause in pauses if pause is not None), None)
+        return request, None if found is None else pause_from_item(found)
+
+    def plain(self, run: Run) -> Mapping[str, Any]:
+        """Return the request of a run for who must not come near its credentials.
+
+        Raises:
+            SnapshotCorruptError: The request is gone.
+        """
+        return self._opened(run, self._table.get(request_key(run.id)))[0]
+
+    def _opened(self, run: Run, item: Item | None) -> tuple[dict[str, Any], str]:
         if item is None:
             message = f"the stored request of run {run.id!r} is gone"
             raise SnapshotCorruptError(message)
         if run.request is None:
-            plain = unpack(item["document"])
-        else:
-            plain = json.loads(self._documents.get(run.request))
-        request = StoredRequest(
-            plain=plain, digest=item["digest"], sealed=sealed["sealed"] if sealed else None
-        )
-        found = next((pause for pause in pauses if pause is not None), None)
-        return request, None if found is None else pause_from_item(found)
+            return unpack(item["document"]), item["digest"]
+        return json.loads(self._documents.get(run.request)), item["digest"]
 
     def unlock(self, run: Run, request: StoredRequest) -> Mapping[str, Any]:
         """Return the request with its credentials back in place; there may be none."""
