@@ -7,7 +7,7 @@ nothing gets one page, whatever the reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,14 +21,14 @@ from sayso.domain.errors import (
     UnknownLinkError,
     ValidationError,
 )
-from sayso.domain.page_values import page_values
+from sayso.domain.page_values import page_values, with_files
 from sayso.domain.transitions import FormStatus
 from sayso.http.errors import is_retryable, log_refusal, method_not_allowed, retry_headers
+from sayso.http.page_files import Sent, all_issues, keep_files, read_sent
 from sayso.http.request import HttpRequest, read_request
 from sayso.http.response import HttpResponse
 from sayso.http.routes import methods_of
 from sayso.http.security_headers import security_headers
-from sayso.http.urlencoded import read_fields
 from sayso.observability import log_failure
 from sayso.rendering import pages
 from sayso.rendering.from_domain import form_view, typed_view
@@ -40,6 +40,7 @@ from sayso.usecases.submit_form import Submission, submit_form
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sayso.http.multipart import Part
     from sayso.ports import Links, RateLimiter
     from sayso.usecases.context import Context
 
@@ -120,13 +121,22 @@ def _decide(visit: _Visit) -> HttpResponse:
         issues = [FieldIssue("", "cross_site", "sent by another site")]
         return _form_again(visit, 403, issues, limiter=visit.ports.limiter)
     try:
-        fields = read_fields(visit.request, once=(_ACTION, _SHOWN))
+        sent = read_sent(visit.request, once=(_ACTION, _SHOWN))
     except ValidationError as error:
         return _form_again(visit, 400, error.issues, limiter=visit.ports.limiter)
-    submission = _submission_of(fields)
-    ports = visit.ports
+    return _submit(visit, sent)
+
+
+def _submit(visit: _Visit, sent: Sent) -> HttpResponse:
+    submission, ports = _submission_of(sent.fields), visit.ports
+    limiter: RateLimiter | None = ports.limiter
     try:
-        submit_form(visit.access, submission, ports.context, ports.links, ports.limiter)
+        if sent.files:
+            submission, issues = _with_files(visit, sent, submission)
+            if issues:
+                return _form_again(visit, 422, issues, submission, limiter=None)
+            limiter = None  # it was counted before the files were stored
+        submit_form(visit.access, submission, ports.context, ports.links, limiter)
     except ValidationError as error:
         return _form_again(visit, 422, error.issues, submission, limiter=None)
     except ContentChangedError:
@@ -140,6 +150,18 @@ def _decide(visit: _Visit) -> HttpResponse:
 
 METHODS = {"GET": _show, "HEAD": _show, "POST": _decide}
 """Method → what answers it."""
+
+
+def _with_files(
+    visit: _Visit, sent: Sent, submission: Submission
+) -> tuple[Submission, list[FieldIssue]]:
+    """Store the files of an answer and name them in it; say what is wrong if not all were taken."""
+    files: dict[str, list[Part]] = {}
+    for part in sent.files:
+        files.setdefault(part.name.removeprefix(_FIELD_PREFIX), []).append(part)
+    kept = keep_files(visit.access, submission.values, files, visit.ports)
+    named = replace(submission, values={**submission.values, **kept.ids})
+    return named, all_issues(kept.opened, named, kept.issues) if kept.issues else []
 
 
 def _submission_of(fields: dict[str, list[str]]) -> Submission:
@@ -190,7 +212,8 @@ def _form_again(
     if form.status is not FormStatus.WAITING or form.deadline <= now:
         return _ended(visit, opened, submission)
     view = form_view(opened.whole, opened.recipient, now=now, form_nonce=form.content_digest)
-    values = submission.values if submission else {}
+    definition, uploads = opened.whole.content.definition, opened.whole.uploads
+    values = with_files(definition, submission.values, uploads) if submission else {}
     return visit.page(
         status, pages.form_page(view, nonce=visit.nonce, values=values, issues=issues)
     )
@@ -202,10 +225,11 @@ def _too_late(visit: _Visit, submission: Submission) -> HttpResponse:
 
 def _ended(visit: _Visit, opened: OpenForm, submission: Submission | None) -> HttpResponse:
     """Return how the question ended; an answer that came too late goes back to its writer."""
-    definition = opened.whole.content.definition
+    definition, uploads = opened.whole.content.definition, opened.whole.uploads
     typed = None
     if submission is not None:
-        typed = typed_view(definition, submission.action, submission.values)
+        values = with_files(definition, submission.values, uploads)
+        typed = typed_view(definition, submission.action, values)
     html = ended_page(
         opened.whole,
         opened.recipient,

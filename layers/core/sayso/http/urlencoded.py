@@ -41,6 +41,17 @@ def read_fields(request: HttpRequest, *, once: Iterable[str] = ()) -> dict[str, 
         )
     except ValueError:  # UnicodeDecodeError too
         raise _unreadable() from None
+    return without_repeated(pairs, once=once)
+
+
+def without_repeated(
+    pairs: Iterable[tuple[str, str]], *, once: Iterable[str]
+) -> dict[str, list[str]]:
+    """Return texts by name.
+
+    Raises:
+        ValidationError: A name of ``once`` comes twice.
+    """
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value.replace("\r\n", "\n"))

@@ -18,6 +18,7 @@ from sayso.domain.fields import (
     TextInput,
     UrlInput,
 )
+from sayso.domain.file_types import TYPES as FILE_TYPES
 from sayso.domain.placeholders import as_text
 from sayso.rendering.i18n import _
 from sayso.rendering.limits import limits_of
@@ -32,7 +33,7 @@ from sayso.rendering.views import (
 )
 
 if TYPE_CHECKING:
-    from sayso.domain.fields import FormInput, Option
+    from sayso.domain.fields import FileLimits, FormInput, Option
     from sayso.rendering.views import FieldView
 
 
@@ -60,7 +61,15 @@ def field_view(field: FormInput) -> FieldView:
         case BooleanInput() | MultiSelectInput():
             return _choices(field, label, hint)
         case FileInput() | FileListInput():
-            return FileView(name=field.name, label=label, required=field.required, hint=hint)
+            return FileView(
+                name=field.name,
+                label=label,
+                required=field.required,
+                hint=hint,
+                takes_uploads="local_file" in field.limits.methods,
+                is_list=field.kind == "file-list",
+                accept=_accepted(field.limits),
+            )
         case _:
             return _line(field, label, hint)
 
@@ -124,6 +133,13 @@ def _options(options: tuple[Option, ...]) -> tuple[OptionView, ...]:
     return tuple(OptionView(value=one.value, label=one_line(one.label)) for one in options)
 
 
+def _accepted(limits: FileLimits) -> str:
+    """Return the endings of the kinds that a field takes, for the browser's dialogue."""
+    known = [name for name, one in FILE_TYPES.items() if one.kind in limits.types]
+    own = limits.extensions if "custom" in limits.types else ()
+    return ",".join(f".{one.removeprefix('.')}" for one in (*known, *own))
+
+
 def _hint(field: FormInput) -> str:
     """Return help and bounds in one line; a placeholder is no help once somebody types."""
     placeholder = getattr(field, "placeholder", None) or ""
@@ -142,14 +158,14 @@ def shown_value(field: FormInput, value: object) -> str:
             words = {"true": _("Yes"), "false": _("No")}
             return words.get(as_text(value), "")
         case FileInput() | FileListInput():
-            return _number_of_files(value)
+            return _names_of_files(value)
         case _:
             is_shown = isinstance(value, str | int | float)
             return as_text(value) if is_shown else ""
 
 
-def _number_of_files(value: object) -> str:
-    number = len(value) if isinstance(value, list) else int(isinstance(value, dict))
-    if number == 0:
-        return ""
-    return _("1 file") if number == 1 else _("%d files") % number
+def _names_of_files(value: object) -> str:
+    """Return the names of uploads, and the addresses of files that stayed where they are."""
+    files = value if isinstance(value, list) else [value]
+    names = (one.get("name") or one.get("url") for one in files if isinstance(one, dict))
+    return ", ".join(one_line(str(name)) for name in names if name)

@@ -95,6 +95,9 @@ def form_page(
 
 def _typed(field: FieldView, values: Mapping[str, object]) -> object:
     """Return what a field's control shows. Boxes that are all empty are not sent at all."""
+    if field.kind == "file":
+        kept = values.get(field.name) or []
+        return kept if isinstance(kept, list) else [kept]
     if not values:
         return field.initial
     return values.get(field.name, () if field.kind == "choices" else field.initial)

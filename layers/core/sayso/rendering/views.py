@@ -80,13 +80,18 @@ class ChoicesView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileView:
-    """A field for files. The page says what is wanted; programs send it."""
+    """A field for files."""
 
     name: str
     label: str
     required: bool = False
     initial: str = ""
     hint: str = ""
+    takes_uploads: bool = True
+    """False: only addresses of the web, which programs send."""
+    is_list: bool = False
+    accept: str = ""
+    """Endings that the browser offers first; empty: any."""
     kind: Literal["file"] = "file"
 
 

@@ -25,8 +25,24 @@ _FORMS: Final = {
     "too_long": "Shorten “%s”",
     "too_short": "Write more in “%s”",
     "not_yes_or_no": "Choose an answer to “%s”",
+    "not_a_file": "Choose another file for “%s”",
+    "too_many_files": "Choose fewer files for “%s”",
+    "file_too_large": "Choose a smaller file for “%s”",
+    "file_empty": "Choose another file for “%s”: this one is empty",
+    "file_type": "Choose another file for “%s”: in this one is not what its name says",
+    "file_blocked": "Choose another file for “%s”: programs are not taken",
 }
-_WITH_LIMITS: Final = frozenset({"out_of_range", "number_of_choices", "too_long", "too_short"})
+_WITH_LIMITS: Final = frozenset(
+    {
+        "out_of_range",
+        "number_of_choices",
+        "too_long",
+        "too_short",
+        "not_a_file",
+        "too_many_files",
+        "file_too_large",
+    }
+)
 _NOT_GIVEN: Final = {
     "select": "Choose an answer to “%s”",
     "choices": "Choose an answer to “%s”",

@@ -17,18 +17,21 @@ from sayso.usecases.open_form import FormAccess, OpenForm, admit, check_open, fi
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sayso.domain.files import Uploads
     from sayso.domain.form import Form, FormDefinition, Recipient
     from sayso.domain.links import Link
     from sayso.ports import Links, RateLimiter
     from sayso.usecases.context import Context
 
-    Reader = Callable[[FormDefinition, Mapping[str, Any]], Mapping[str, Any]]
+    Reader = Callable[[FormDefinition, Mapping[str, Any], Uploads], Mapping[str, Any]]
 
 _TRIES = 4
 """How often a form is read again when its deadline or a link changed at the same moment."""
 
 
-def as_sent(_definition: FormDefinition, values: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_sent(
+    _definition: FormDefinition, values: Mapping[str, Any], _uploads: Uploads
+) -> Mapping[str, Any]:
     """Return values as they are: programs send JSON."""
     return values
 
@@ -84,8 +87,8 @@ def _try(link: Link, access: FormAccess, submission: Submission, context: Contex
     if form.status is not FormStatus.WAITING:
         return _again(opened, actor, submission)
     check_open(form, now)
-    values = submission.read(definition, submission.values)
     uploads = opened.whole.uploads
+    values = submission.read(definition, submission.values, uploads)
     action, accepted = check_submission(definition, submission.action, values, uploads)
     decision = Decision(
         action_id=action.id,
@@ -122,7 +125,7 @@ def _again(opened: OpenForm, actor: Actor, submission: Submission) -> Form:
 def _is_same(decision: Decision, opened: OpenForm, submission: Submission) -> bool:
     definition, uploads = opened.whole.content.definition, opened.whole.uploads
     try:
-        values = submission.read(definition, submission.values)
+        values = submission.read(definition, submission.values, uploads)
         action, accepted = check_submission(definition, submission.action, values, uploads)
     except ValidationError:
         return False

@@ -88,6 +88,7 @@ def store_upload(opened: OpenForm, name: str, data: bytes, context: Context) -> 
     upload = check_upload(form.id, name, data, recipient=opened.recipient.number, now=now)
     if upload.id in uploads:
         return uploads[upload.id]
+    check_open(form, now)
     if len(uploads) >= MAX_UPLOADS:
         raise UploadRefusedError(UploadProblem.TOO_MANY)
     context.stores.uploads.add(form, upload, data, ttl=audit_ttl(form))
