@@ -10,13 +10,53 @@ import gzip
 import hashlib
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from sayso.domain.errors import PermanentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sayso.domain.run import AuditEntry
     from sayso.ports import Item, Key
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    TypeError,
+    ValueError,
+)
+"""What reading a document of an unknown shape may raise, a broken gzip file among them."""
+
+
+def refuses_unknown_formats(
+    read: Callable[Concatenate[Mapping[str, Any], P], T],
+) -> Callable[Concatenate[Mapping[str, Any], P], T]:
+    """Let a reader of items say which one it cannot read; other code may have stored it.
+
+    Nothing is lost by that: the item stays as it is, for code that knows its format.
+    """
+
+    @wraps(read)
+    def reader(item: Mapping[str, Any], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(item, *args, **kwargs)
+        except _UNREADABLE as error:
+            message = (
+                f"the item {item.get('pk')!r} {item.get('sk')!r} is of a format that this code does"
+                f" not know ({type(error).__name__}); go on with the code that stored it"
+            )
+            raise PermanentError(message) from error
+
+    return reader
 
 
 def to_ms(instant: datetime) -> int:

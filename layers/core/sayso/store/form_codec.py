@@ -31,6 +31,7 @@ from sayso.store.codec import (
     optional_instant,
     optional_ms,
     pack,
+    refuses_unknown_formats,
     to_json,
     to_ms,
     unpack,
@@ -85,6 +86,7 @@ def form_changes(form: Form) -> dict[str, Any]:
     }
 
 
+@refuses_unknown_formats
 def form_from_item(item: Mapping[str, Any]) -> Form:
     """Return the form of an item."""
     decision = item.get("decision")
@@ -119,6 +121,7 @@ def content_item(form_id: FormId, content: FormContent) -> Item:
     return {"pk": key.pk, "sk": key.sk, "document": pack(document)}
 
 
+@refuses_unknown_formats
 def content_from_item(item: Mapping[str, Any]) -> FormContent:
     """Return the content of an item."""
     document = unpack(item["document"])
@@ -160,6 +163,7 @@ def recipient_item(form_id: FormId, recipient: Recipient, ttl: int) -> Item:
     )
 
 
+@refuses_unknown_formats
 def recipient_from_item(item: Mapping[str, Any]) -> Recipient:
     """Return the recipient of an item."""
     return Recipient(

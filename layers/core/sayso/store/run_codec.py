@@ -23,6 +23,7 @@ from sayso.store.codec import (
     from_ms,
     optional_instant,
     optional_ms,
+    refuses_unknown_formats,
     to_json,
     to_ms,
     unpack,
@@ -91,6 +92,7 @@ def run_changes(run: Run) -> dict[str, Any]:
     }
 
 
+@refuses_unknown_formats
 def run_from_item(item: Mapping[str, Any]) -> Run:
     """Return the run of an item."""
     cancel = item.get("cancel")
@@ -149,6 +151,7 @@ def pause_item(run: Run, pause: Pause, ttl: int) -> Item:
     )
 
 
+@refuses_unknown_formats
 def pause_from_item(item: Mapping[str, Any]) -> Pause:
     """Return the pause of an item."""
     forms = {call: FormId(form) for call, form in json.loads(item["forms"])}
@@ -162,6 +165,7 @@ def pause_from_item(item: Mapping[str, Any]) -> Pause:
     )
 
 
+@refuses_unknown_formats
 def record_from_item(item: Mapping[str, Any], outcome: Any) -> OperationRecord:
     """Return the operation record of an item whose outcome has been unpacked."""
     operation = Operation(
