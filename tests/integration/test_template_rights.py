@@ -66,6 +66,15 @@ def test_a_queue_that_is_named_is_one_that_may_be_written(name: str) -> None:
         assert (variable in environment(BY_FOLDER[name])) == (queue in sendable)
 
 
+@pytest.mark.parametrize("name", sorted(BY_FOLDER))
+def test_whoever_may_reach_objects_knows_the_bucket(name: str) -> None:
+    actions = ("s3:GetObject", "s3:PutObject", "s3:DeleteObject")
+
+    may_reach = any(rights(name, action) for action in actions)
+
+    assert ("BUCKET_NAME" in environment(BY_FOLDER[name])) == may_reach
+
+
 def test_reading_a_run_changes_nothing() -> None:
     written = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
 
