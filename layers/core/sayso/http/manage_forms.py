@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from sayso.domain.errors import NotFoundError
+from sayso.domain.errors import DeliveryTestRefusedError, NotFoundError
 from sayso.domain.ids import FormId, parse_uuid
 from sayso.domain.policy import HumanInputPolicy
 from sayso.http.json_body import read_json
@@ -119,7 +119,9 @@ def add_management(app: KeyedApi, ports: FormPorts) -> None:
     @app.post("/console/api/delivery-test")
     def delivery_test() -> Response[str]:
         call = app.call
-        body = parse(DeliveryTestRequest, read_json(call.request), ["body"])
+        given = read_json(call.request)
+        _check_node_type(given)
+        body = parse(DeliveryTestRequest, given, ["body"])
         test = DeliveryTest(
             key=call.key,
             policy=body.human_input,
@@ -129,6 +131,17 @@ def add_management(app: KeyedApi, ports: FormPorts) -> None:
         )
         try_delivery(test, context, ports.renderer(), can_mail=ports.can_mail)
         return as_powertools(json_response(200, {}))
+
+
+def _check_node_type(given: Any) -> None:
+    """Refuse another type of node in the contract's words, before its members are looked at.
+
+    Raises:
+        DeliveryTestRefusedError: It says that it is another one.
+    """
+    match given:
+        case {"human_input": {"form": {"type": kind}}} if kind != "human-input":
+            raise DeliveryTestRefusedError("Node type must be human-input.")
 
 
 def _operator(call: Call) -> Operator:

@@ -6,7 +6,7 @@ never not at all. One bad address stops nobody.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sayso.domain.errors import MailNotAcceptedError, MailRefusedError
@@ -66,7 +66,9 @@ def _deliver(whole: WholeForm, recipient: Recipient, post: Post) -> DeliveryStat
     claimed = context.stores.recipients.claim_mail(form.id, recipient, now=context.clock.now())
     if claimed is None:
         return None
-    state, message_id = _send(whole, claimed, post)
+    # The mail says which attempt it is, so it is made of the recipient as it was claimed.
+    recipients = (claimed if one.number == claimed.number else one for one in whole.recipients)
+    state, message_id = _send(replace(whole, recipients=tuple(recipients)), claimed, post)
     context.stores.recipients.settle_mail(form.id, claimed, state, message_id=message_id)
     context.report("mail", form_id=form.id, status=state, attempt=claimed.attempts)
     return state
