@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sayso_cli.dead_letters import list_dead_letters, redrive
+from sayso_cli.members import list_members, put_member, remove_member
 from sayso_cli.pending import check_pending
 from sayso_cli.stack import QUEUES, UsageError, find_stack
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 FINE, FOUND, USAGE = 0, 1, 2
 _DEFAULT_STACK = "sayso"
 _DEFAULT_LIMIT = 100
+_DEFAULT_TENANT = "default"
+"""Tenant of a stack's first API key."""
 
 
 def main(arguments: Sequence[str] | None = None, find: FindStack = find_stack) -> int:
@@ -58,7 +62,27 @@ def _parser() -> argparse.ArgumentParser:
     again.add_argument(
         "--limit", type=int, default=_DEFAULT_LIMIT, help="at most this many (default %(default)s)"
     )
+    _members(commands.add_parser("members", help="show or change who can be asked by id"))
     return parser
+
+
+def _members(members: argparse.ArgumentParser) -> None:
+    actions = members.add_subparsers(required=True, metavar="ACTION")
+    listing = _common(actions.add_parser("list", help="show the directory"), _members_list)
+    put = _common(actions.add_parser("put", help="add or change a member"), _members_put)
+    remove = _common(actions.add_parser("remove", help="take a member out"), _members_remove)
+    for one in (put, remove):
+        one.add_argument("id", help="the member's id, as policies name it")
+    put.add_argument("--name", required=True, help="shown to others once they have decided")
+    put.add_argument("--address", required=True, help="mail address")
+    put.add_argument("--group", action="append", default=[], help="name of a group, repeatable")
+    put.add_argument("--language", default="", help="language tag such as pt-BR")
+    put.add_argument("--time-zone", default="", help="IANA name such as Europe/Berlin")
+    put.add_argument("--inactive", action="store_true", help="keep the member, ask them nothing")
+    for one in (listing, put, remove):
+        one.add_argument(
+            "--tenant", default=_DEFAULT_TENANT, help="whose directory (default %(default)s)"
+        )
 
 
 def _common(
@@ -103,6 +127,44 @@ def _redrive(stack: Stack, parsed: argparse.Namespace) -> int:
     else:
         print(f"{moved} sent again")
     return FINE
+
+
+def _members_list(stack: Stack, parsed: argparse.Namespace) -> int:
+    found = list_members(stack, parsed.tenant)
+    if parsed.json:
+        _print_json([asdict(one) for one in found])
+    else:
+        for one in found:
+            state = "" if one.active else "  inactive"
+            print(f"{one.id:<20}  {one.name}  <{one.address}>{state}")
+        print(f"{len(found)} in the directory")
+    return FINE
+
+
+def _members_put(stack: Stack, parsed: argparse.Namespace) -> int:
+    values = {
+        "name": parsed.name,
+        "address": parsed.address,
+        "groups": parsed.group,
+        "language": parsed.language,
+        "time_zone": parsed.time_zone,
+        "active": not parsed.inactive,
+    }
+    member = put_member(stack, parsed.tenant, parsed.id, values)
+    if parsed.json:
+        _print_json(asdict(member))
+    else:
+        print(f"{member.id} stored")
+    return FINE
+
+
+def _members_remove(stack: Stack, parsed: argparse.Namespace) -> int:
+    removed = remove_member(stack, parsed.tenant, parsed.id)
+    if parsed.json:
+        _print_json({"removed": removed})
+    else:
+        print(f"{parsed.id} removed" if removed else f"there is no member {parsed.id}")
+    return FINE if removed else FOUND
 
 
 def _preflight(stack: Stack, parsed: argparse.Namespace) -> int:

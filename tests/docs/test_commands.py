@@ -36,7 +36,7 @@ def _commands() -> list[list[str]]:
 
 def _is_whole(call: list[str]) -> bool:
     """Tell a command from the mere name of one, such as ``sayso dlq``."""
-    return bool(call) and call != ["dlq"]
+    return bool(call) and call not in (["dlq"], ["members"])
 
 
 COMMANDS = _commands()
