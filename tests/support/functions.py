@@ -21,6 +21,7 @@ from sayso.domain.access import ApiKey, Role
 from sayso.domain.ids import AppId, FormId, RunId, TenantId
 from sayso.domain.links import Link
 from sayso.http.routes import FUNCTION_ROUTES
+from sayso.outgoing import GuardedFetcher
 from sayso.rendering.content import MarkdownContentRenderer
 from sayso.rendering.mailer import ApprovalMails
 from sayso.settings import Settings
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sayso.domain.form import WholeForm
-    from sayso.ports import StoredCredential, Timers
+    from sayso.ports import RemoteFiles, StoredCredential, Timers
 
 TENANT, APP = TenantId("acme"), AppId("refunds")
 ADMIN, SERVICE, OPENAPI, OTHER, DISABLED = "admin-key", "service-key", "openapi-key", "other", "off"
@@ -145,6 +146,7 @@ class MemoryWiring:
         self.directory = MemoryDirectory(KEYS)
         self.links = fixed_links()
         self.limiter = TableRateLimiter(self.table, self.clock, limit=30)
+        self.remote_files: RemoteFiles = GuardedFetcher(allow_internal=False)
         self.mail_renderer = ApprovalMails(sender="sayso@example.org")
         self.content_renderer = MarkdownContentRenderer()
         self.reports: list[tuple[str, dict[str, object]]] = []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MailRenderer,
         ObjectStore,
         RateLimiter,
+        RemoteFiles,
         Table,
         Timers,
     )
@@ -116,6 +117,13 @@ class AwsWiring:
 
         limit = self._settings.form_rate_limit
         return TableRateLimiter(self._table, self.context.clock, limit=limit)
+
+    @cached_property
+    def remote_files(self) -> RemoteFiles:
+        """Fetches files of the web."""
+        from sayso.outgoing import GuardedFetcher
+
+        return GuardedFetcher(allow_internal=self._settings.allow_internal_addresses)
 
     @cached_property
     def mailer(self) -> Mailer:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Mailer,
         MailRenderer,
         RateLimiter,
+        RemoteFiles,
         StoredCredential,
         Timers,
     )
@@ -55,6 +56,10 @@ class Wiring(Protocol):
     @property
     def limiter(self) -> RateLimiter:
         """Counts requests to form pages."""
+
+    @property
+    def remote_files(self) -> RemoteFiles:
+        """Fetches files of the web."""
 
     @property
     def mailer(self) -> Mailer:
@@ -146,7 +151,12 @@ def submit_form() -> Handler:
     from sayso.http.public_form import PREFIX, serve_public_form
 
     ports = wiring()
-    page = PagePorts(context=ports.context, links=ports.links, limiter=ports.limiter)
+    page = PagePorts(
+        context=ports.context,
+        links=ports.links,
+        limiter=ports.limiter,
+        remote_files=ports.remote_files,
+    )
 
     def serve(event: Mapping[str, Any], _: Any) -> dict[str, Any]:
         is_json = str(event.get("rawPath", "")).startswith(PREFIX)

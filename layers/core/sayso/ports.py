@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sayso.domain.links import Link, Purpose
     from sayso.domain.run import EventDraft
     from sayso.domain.segment import Operation, OperationRecord, SegmentResult, SegmentWork
+    from sayso.domain.uploads import RemoteFile
 
 Item = dict[str, Any]
 """Attributes of one item: str, int, bool, bytes, None, and lists and dicts of these."""
@@ -326,6 +327,18 @@ class Links(Protocol):
 
         Raises:
             UnknownLinkError: Not one of ours.
+        """
+
+
+class RemoteFiles(Protocol):
+    """Fetches files of the web whose address somebody else chose."""
+
+    def fetch(self, url: str) -> RemoteFile:
+        """Return a file of at most ``MAX_UPLOAD_BYTES``.
+
+        Raises:
+            RemoteFileError: It cannot be had, or may not be asked for.
+            UploadRefusedError: It is too large.
         """
 
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sayso.domain.uploads import MAX_UPLOAD_BYTES
+from sayso.domain.uploads import (
+    MAX_UPLOAD_BYTES,
+    RemoteFile,
+    RemoteFileError,
+    RemoteProblem,
+)
+from support.functions import Functions
 from support.human_input import MAIL, NOTE, Forms, error, node
 from support.uploads import (
     PDF,
@@ -23,6 +29,7 @@ from support.uploads import (
 )
 
 if TYPE_CHECKING:
+    from support.functions import Answer
     from support.human_input import Json
 
 LIMIT = 30
@@ -272,6 +279,78 @@ def test_s8_4_a_file_of_just_four_megabytes_is_taken() -> None:
     content = PNG + bytes(MAX_UPLOAD_BYTES - len(PNG))
 
     assert upload(asked(), "a.png", content).status == 201
+
+
+# --- files of the web ---
+
+
+class Web:
+    """A ``RemoteFiles`` that has one answer."""
+
+    def __init__(self, answer: RemoteFile | RemoteFileError) -> None:
+        self.answer = answer
+
+    def fetch(self, url: str) -> RemoteFile:
+        """Return the file, or raise."""
+        assert url
+        if isinstance(self.answer, RemoteFileError):
+            raise self.answer
+        return self.answer
+
+
+def fetched(answer: RemoteFile | RemoteFileError, body: Json) -> Answer:
+    functions = Functions()
+    functions.wiring.remote_files = Web(answer)
+    forms = Forms({"form": node(PROOF)}, functions=functions)
+    return functions.call(
+        "POST",
+        "/api/form/human_input/files/remote-upload",
+        json_body=body,
+        headers={"authorization": f"Bearer {upload_token(forms)}"},
+    )
+
+
+URL = "https://files.example/scan.pdf"
+
+
+def test_s8_5_a_file_of_the_web_is_stored_like_any_other() -> None:
+    answer = fetched(RemoteFile(name="scan.pdf", data=PDF), {"url": URL})
+
+    assert answer.status == 201
+    assert answer.json["url"] == URL
+    assert (answer.json["name"], answer.json["size"]) == ("scan.pdf", len(PDF))
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "code"),
+    [
+        (RemoteProblem.REFUSED, 400, "bad_request"),
+        (RemoteProblem.NOT_FOUND, 404, "remote_file_not_found"),
+        (RemoteProblem.ACCESS_DENIED, 400, "remote_file_access_denied"),
+        (RemoteProblem.UNAVAILABLE, 502, "remote_file_unavailable"),
+        (RemoteProblem.INVALID_RESPONSE, 502, "remote_file_invalid_response"),
+    ],
+)
+def test_s8_4_files_of_the_web_that_cannot_be_had(
+    problem: RemoteProblem, status: int, code: str
+) -> None:
+    answer = fetched(RemoteFileError(problem, "the reason"), {"url": URL})
+
+    message = f"Failed to fetch file from {URL}: the reason"
+    assert (answer.status, answer.json) == refusal(status, code, message)
+
+
+def test_s8_4_a_file_of_the_web_is_checked_like_any_other() -> None:
+    answer = fetched(RemoteFile(name="scan.png", data=PDF), {"url": URL})
+
+    assert (answer.status, answer.json["code"]) == (415, "unsupported_file_type")
+
+
+@pytest.mark.parametrize("body", [{}, {"url": 1}, []])
+def test_s8_4_a_body_without_address_is_refused(body: Json) -> None:
+    answer = fetched(RemoteFile(name="scan.pdf", data=PDF), body)
+
+    assert (answer.status, answer.json["code"]) == (400, "invalid_param")
 
 
 # --- values ---

@@ -72,6 +72,34 @@ class UploadTokenError(CallerError):
         self.problem = problem
 
 
+class RemoteProblem(StrEnum):
+    """Why a file of the web cannot be had."""
+
+    REFUSED = "refused"
+    NOT_FOUND = "not_found"
+    ACCESS_DENIED = "access_denied"
+    UNAVAILABLE = "unavailable"
+    INVALID_RESPONSE = "invalid_response"
+
+
+class RemoteFileError(CallerError):
+    """A file of the web cannot be had; ``problem`` says why. Whoever names it picks another."""
+
+    def __init__(self, problem: RemoteProblem, detail: str) -> None:
+        """Keep the reason; never the address, which may hold a secret."""
+        super().__init__(detail)
+        self.problem = problem
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """A file that was fetched."""
+
+    name: str
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
     """The record of one stored file."""

@@ -172,6 +172,18 @@ class UploadedFile(Answer):
     """Unix seconds."""
 
 
+class RemoteFile(Answer):
+    """Where a file is to be fetched."""
+
+    url: Annotated[str, Field(max_length=2000)]
+
+
+class FetchedFile(UploadedFile):
+    """A file that was fetched and stored for a form."""
+
+    url: str
+
+
 class ManagedForm(Answer):
     """A form after an operator changed it."""
 

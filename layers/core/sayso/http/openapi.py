@@ -72,6 +72,7 @@ _STATUS: Final = {
     422: "The request does not have the right shape.",
     429: "Too many requests.",
     500: "A failure of ours.",
+    502: "The server of a file does not answer as it should.",
     503: "Not now; try again after Retry-After.",
 }
 
@@ -111,7 +112,7 @@ def _operation(key: str) -> dict[str, Any]:
     }
     if as_get(key) in ROUTE_ROLES:
         operation["security"] = [{"api_key": []}]
-    if route.takes_file:
+    if route.by_upload_token:
         operation["security"] = [{"upload_token": []}]
     if body := _request_body(key, route):
         operation["requestBody"] = body

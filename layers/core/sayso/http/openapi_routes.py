@@ -36,6 +36,7 @@ class Route:
     takes_file: bool = False
     """Whether the body is one part ``file``."""
     takes_nothing: bool = False
+    by_upload_token: bool = False
     query: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     problems: Mapping[int, type[BaseModel]] = field(default_factory=dict)
@@ -125,7 +126,14 @@ ROUTES: Final[Mapping[str, Route]] = {
     "POST /api/form/human_input/files/upload": Route(
         summary="Upload a file for a form; the upload token is the bearer token",
         takes_file=True,
+        by_upload_token=True,
         answers=_UPLOAD | {201: form.UploadedFile},
+    ),
+    "POST /api/form/human_input/files/remote-upload": Route(
+        summary="Fetch a file for a form; the upload token is the bearer token",
+        body=form.RemoteFile,
+        by_upload_token=True,
+        answers=_UPLOAD | dict.fromkeys((404, 502), form.FormError) | {201: form.FetchedFile},
     ),
     "GET /v1/form/human_input/{form_token}": Route(
         summary="Show a form to a program", answers=_FORM_ERRORS | {200: form.FormJson}

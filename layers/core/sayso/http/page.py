@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sayso.http.multipart import Part
-    from sayso.ports import Links, RateLimiter
+    from sayso.ports import Links, RateLimiter, RemoteFiles
     from sayso.usecases.context import Context
 
 _ACTION, _SHOWN, _FIELD_PREFIX = "action", "form_nonce", "field."
@@ -57,6 +57,7 @@ class PagePorts:
     context: Context
     links: Links
     limiter: RateLimiter
+    remote_files: RemoteFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from sayso.http.request import HttpRequest, read_request
 from sayso.http.response import HttpResponse, json_response
 from sayso.http.routes import as_get, methods_of
 from sayso.http.submission_body import read_submission
-from sayso.http.upload_api import issue_token, upload
+from sayso.http.upload_api import issue_token, upload, upload_remote
 from sayso.observability import log_failure
 from sayso.usecases.open_form import FormAccess, check_open, open_form
 from sayso.usecases.submit_form import submit_form
@@ -79,5 +79,6 @@ ROUTES: Final = {
     "POST /api/form/human_input/{form_token}": _submit,
     "POST /api/form/human_input/{form_token}/upload-token": issue_token,
     "POST /api/form/human_input/files/upload": upload,
+    "POST /api/form/human_input/files/remote-upload": upload_remote,
 }
 """Route key → what answers it; a HEAD is answered like its GET."""

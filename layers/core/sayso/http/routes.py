@@ -37,6 +37,7 @@ FUNCTION_ROUTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "POST /api/form/human_input/{form_token}",
             "POST /api/form/human_input/{form_token}/upload-token",
             "POST /api/form/human_input/files/upload",
+            "POST /api/form/human_input/files/remote-upload",
         ),
         "console": (
             "GET /v1/form/human_input/{form_token}",

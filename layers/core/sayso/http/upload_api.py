@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sayso.domain.access import Surface
 from sayso.domain.errors import ValidationError
+from sayso.domain.files import MAX_URL_CHARS
 from sayso.domain.uploads import (
     MAX_UPLOAD_BYTES,
+    RemoteFileError,
     TokenProblem,
     UploadProblem,
     UploadRefusedError,
     UploadTokenError,
     too_large,
 )
+from sayso.http.invalid import InvalidRequestError, entry_of
+from sayso.http.json_body import read_json
 from sayso.http.multipart import read_parts
 from sayso.http.response import HttpResponse, json_response
+from sayso.http.upload_errors import remote_error
 from sayso.usecases.open_form import FormAccess
 from sayso.usecases.upload_file import issue_upload_token, open_upload, store_upload
 
@@ -48,6 +53,25 @@ def upload(request: HttpRequest, ports: PagePorts) -> HttpResponse:
     name, data = _only_file(request)
     stored = store_upload(opened, name, data, ports.context)
     return json_response(201, upload_json(stored))
+
+
+def upload_remote(request: HttpRequest, ports: PagePorts) -> HttpResponse:
+    """Answer ``POST …/files/remote-upload``."""
+    opened = open_upload(_token(request), ports.context, ports.links)
+    body = read_json(request)
+    url = body.get("url") if isinstance(body, dict) else None
+    if not isinstance(url, str):
+        message = "Input should be a valid string"
+        raise InvalidRequestError([entry_of("string_type", ["body", "url"], message, None)])
+    try:
+        file = ports.remote_files.fetch(url)
+    except RemoteFileError as error:
+        status, code = remote_error(error)
+        message = f"Failed to fetch file from {url[:MAX_URL_CHARS]}: {error.detail}"
+        return json_response(status, {"code": code, "message": message, "status": status})
+    stored = store_upload(opened, file.name, file.data, ports.context)
+    # The reference signs an address of its own; we serve no files, so this is the one given.
+    return json_response(201, upload_json(stored) | {"url": url})
 
 
 def upload_json(stored: Upload) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from sayso.domain.uploads import MAX_UPLOADS, TokenProblem, UploadProblem
+from sayso.domain.uploads import MAX_UPLOADS, RemoteProblem, TokenProblem, UploadProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sayso.domain.uploads import UploadRefusedError, UploadTokenError
+    from sayso.domain.uploads import RemoteFileError, UploadRefusedError, UploadTokenError
 
 _TOKEN_CODE: Final = "invalid_upload_token"  # noqa: S105 - a code, no token
 
@@ -43,6 +43,22 @@ _FILES: Final[Mapping[UploadProblem, tuple[int, str, str]]] = MappingProxyType(
         ),
     }
 )
+
+
+_REMOTE: Final[Mapping[RemoteProblem, tuple[int, str]]] = MappingProxyType(
+    {
+        RemoteProblem.REFUSED: (400, "bad_request"),
+        RemoteProblem.NOT_FOUND: (404, "remote_file_not_found"),
+        RemoteProblem.ACCESS_DENIED: (400, "remote_file_access_denied"),
+        RemoteProblem.UNAVAILABLE: (502, "remote_file_unavailable"),
+        RemoteProblem.INVALID_RESPONSE: (502, "remote_file_invalid_response"),
+    }
+)
+
+
+def remote_error(error: RemoteFileError) -> tuple[int, str]:
+    """Return status and code of a file of the web that cannot be had."""
+    return _REMOTE[error.problem]
 
 
 def token_error(error: UploadTokenError) -> tuple[int, str, str]:
