@@ -51,6 +51,7 @@ HTTP = {
     "read_run.events_managed": Says(200, '"type":"human_input_required"'),
     "read_run.bad_cursor": Says(422, '"loc":["query","after"]'),
     "read_run.stream": Says(200, "event: run_started\n"),
+    "read_run.workflow": Says(200, "event: workflow_started\n"),
     "submit_form.open": Says(200, "Refund order 17?"),
     "submit_form.head": Says(200),
     "submit_form.forged": Says(404),

@@ -115,25 +115,25 @@ class WorkflowView:
         self.last = event.number
 
     def _frames_of(self, event: RunEvent) -> Iterator[Frame]:
-        if event.type in TERMINAL:
-            yield from self._end(event)
-            return
-        match event.type:
-            case "run_started":
-                yield self._start("initial", event.created_at)
-                if self._workflow.run.not_before is None:
-                    yield from self._begin(event.created_at)
-            case "pydantic_ai_event":
-                yield from self._begin(event.created_at)
-                self._answer += message_delta(event.data) or ""
-            case str() if event.type == SEGMENT_FINISHED:
-                yield from self._finish(event)
-            case str() if event.type == QUESTION:
-                yield from self._ask(event)
-            case str() if event.type == PAUSED:
-                yield self._pause(event)
-            case str() if event.type == SEGMENT_STARTED:
-                yield from self._resume(event)
+        takers = {
+            "run_started": self._open,
+            "pydantic_ai_event": self._speak,
+            SEGMENT_FINISHED: self._finish,
+            QUESTION: self._ask,
+            PAUSED: self._pause,
+            SEGMENT_STARTED: self._resume,
+            **dict.fromkeys(TERMINAL, self._end),
+        }
+        return takers[event.type](event)
+
+    def _open(self, event: RunEvent) -> Iterator[Frame]:
+        yield self._start("initial", event.created_at)
+        if self._workflow.run.not_before is None:
+            yield from self._begin(event.created_at)
+
+    def _speak(self, event: RunEvent) -> Iterator[Frame]:
+        yield from self._begin(event.created_at)
+        self._answer += message_delta(event.data) or ""
 
     def _start(self, reason: str, at: datetime) -> Frame:
         run = self._workflow.run
@@ -181,10 +181,10 @@ class WorkflowView:
         node = AskedNode(form_id=FormId(event.data["form_id"]), ordinal=self._questions)
         self._asked.append(node)
         at, forms = event.created_at, self._forms
-        yield _frame(Kind.NODE_STARTED, lambda: forms.started(node, at), node.form_id)
-        yield _frame(Kind.NODE_ASKED, lambda: forms.asked(node), node.form_id)
+        yield _frame(Kind.NODE_STARTED, _of(forms.started, node, at), node.form_id)
+        yield _frame(Kind.NODE_ASKED, _of(forms.asked, node), node.form_id)
 
-    def _pause(self, event: RunEvent) -> Frame:
+    def _pause(self, event: RunEvent) -> Iterator[Frame]:
         asked, totals = tuple(self._asked), self._totals
         others = [one for one in event.data["reasons"] if "form_id" not in one]
 
@@ -201,7 +201,7 @@ class WorkflowView:
             }
             return Said("workflow_paused", {"data": data})
 
-        return _frame(Kind.PAUSED, build)
+        yield _frame(Kind.PAUSED, build)
 
     def _resume(self, event: RunEvent) -> Iterator[Frame]:
         asked, self._asked = self._asked, []
