@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crash import scenarios
 from crash.cases import Result, play
-from crash.faults import KINDS
+from crash.kinds import KINDS
 from crash.scenarios import POLICY, WEBAPP, Play, Scenario
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from crash.faults import KINDS
+from crash.kinds import KINDS
 from crash.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
