@@ -169,6 +169,13 @@ def test_a_file_that_comes_too_late_is_not_stored() -> None:
     assert not [key for key in forms.functions.wiring.objects.objects if "uploads/" in key]
 
 
+@pytest.mark.parametrize("typed", [b"x" * 300_000, b"\xff"])
+def test_texts_beside_files_have_the_bounds_that_they_have_without(typed: bytes) -> None:
+    page = answer(asked(PROOF, NOTE), Sent("note", typed), Sent("proof", PNG, "a.png"))
+
+    assert page.status == 400
+
+
 def test_names_are_shown_and_never_run() -> None:
     forms = asked(PROOF)
 

@@ -13,7 +13,7 @@ from sayso.domain.page_values import FILE_KINDS
 from sayso.domain.submission import check_submission
 from sayso.domain.uploads import UploadProblem, UploadRefusedError
 from sayso.http.multipart import is_multipart, read_parts
-from sayso.http.urlencoded import read_fields, without_repeated
+from sayso.http.urlencoded import MAX_BYTES, read_fields, unreadable, without_repeated
 from sayso.usecases.open_form import OpenForm, admit, find_form
 from sayso.usecases.upload_file import store_upload
 
@@ -64,6 +64,8 @@ def read_sent(request: HttpRequest, *, once: Iterable[str]) -> Sent:
         return Sent(read_fields(request, once=once), [])
     parts = read_parts(request)
     pairs = [(part.name, _text(part.content)) for part in parts if part.filename is None]
+    if sum(len(text) for _, text in pairs) > MAX_BYTES:
+        raise unreadable()
     files = [part for part in parts if part.filename or (part.filename == "" and part.content)]
     return Sent(without_repeated(pairs, once=once), files)
 
@@ -72,8 +74,7 @@ def _text(content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        message = "expected texts in UTF-8"
-        raise ValidationError(message, [FieldIssue("", "unreadable", message)]) from None
+        raise unreadable() from None
 
 
 def keep_files(

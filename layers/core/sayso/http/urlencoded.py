@@ -30,7 +30,7 @@ def read_fields(request: HttpRequest, *, once: Iterable[str] = ()) -> dict[str, 
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     raw = request.body_bytes()
     if kind != _FORM_TYPE or len(raw) > MAX_BYTES:
-        raise _unreadable()
+        raise unreadable()
     try:
         pairs = parse_qsl(
             raw.decode(),
@@ -40,7 +40,7 @@ def read_fields(request: HttpRequest, *, once: Iterable[str] = ()) -> dict[str, 
             max_num_fields=MAX_FIELDS,
         )
     except ValueError:  # UnicodeDecodeError too
-        raise _unreadable() from None
+        raise unreadable() from None
     return without_repeated(pairs, once=once)
 
 
@@ -56,10 +56,11 @@ def without_repeated(
     for name, value in pairs:
         fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
     if any(len(fields.get(name, ())) > 1 for name in once):
-        raise _unreadable()
+        raise unreadable()
     return fields
 
 
-def _unreadable() -> ValidationError:
+def unreadable() -> ValidationError:
+    """Return the error of what is no form that we take."""
     message = f"expected a form of at most {MAX_BYTES} bytes and {MAX_FIELDS} fields"
     return ValidationError(message, [FieldIssue("", "unreadable", message)])

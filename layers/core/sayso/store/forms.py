@@ -26,13 +26,7 @@ from sayso.store.form_codec import (
     recipient_item,
 )
 from sayso.store.form_history import Entry, audited, form_puts
-from sayso.store.keys import (
-    RECIPIENT,
-    content_key,
-    form_key,
-    form_pk,
-    shard_of,
-)
+from sayso.store.keys import RECIPIENT, content_key, form_key, form_pk, shard_of
 from sayso.store.recipients import revocation, revoked
 from sayso.store.uploads import uploads_in
 

@@ -55,10 +55,6 @@ class UploadStore:
             status = FormStatus.TIMEOUT if now == FormStatus.WAITING else FormStatus(now)
             raise FormClosedError(form.id, status) from error
 
-    def read(self, form: Form, upload_id: UploadId) -> bytes | None:
-        """Return the bytes of a file, None when they are gone."""
-        return self._objects.get(object_key(form.tenant, form.id, upload_id))
-
     def delete_all(self, tenant: TenantId, form_id: FormId) -> None:
         """Delete the bytes of all files of a form, used or not."""
         self._objects.delete_prefix(_prefix(tenant, form_id))
