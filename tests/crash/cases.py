@@ -16,6 +16,7 @@ from support.history import forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from io import StringIO
 
 MINUTE = timedelta(minutes=1)
 LONGEST = timedelta(hours=4)
@@ -70,14 +71,22 @@ def _demands(plan: Plan) -> bool:
     return len(plan) <= 1
 
 
-def play(name: str, scenario: Scenario, plan: Plan, *, demands: bool) -> Result:
+def play(
+    name: str,
+    scenario: Scenario,
+    plan: Plan,
+    *,
+    demands: bool,
+    at_rest: Callable[[Play, StringIO], None] = lambda *_: None,
+) -> Result:
     """Play a scenario to its end and check everything.
 
     Args:
         name: What a command repeats it by.
         scenario: The story.
         plan: Number of a call → kind of its fault.
-        demands: Whether the run must end as the scenario says, and all answers be accepted.
+        demands: Whether the run must end as the scenario says, and all questions be answered.
+        at_rest: Called before the checks, with what was logged; to try the checks themselves.
     """
     gate = Gate(plan=dict(plan))
     with captured_output() as output:
@@ -91,6 +100,7 @@ def play(name: str, scenario: Scenario, plan: Plan, *, demands: bool) -> Result:
         scenario.cast(show)
         problems = _guarded(lambda: _come_to_rest(stack))
         gate.enabled = False
+        at_rest(show, output)
         findings = check_all(stack, callers, output.getvalue(), len(gate.struck))
     if demands:
         problems += _unmet(show)
