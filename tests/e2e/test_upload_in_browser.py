@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import expect
 
 from e2e.scenes import scripted, somebody, to_mail
@@ -132,3 +133,20 @@ def test_a_file_that_was_taken_stays_when_another_has_to_be_changed(
     (answer,) = json.loads(json.loads(stage.output(run_id)))
     assert answer["values"]["proof"]["name"] == "proof.pdf"
     assert [one["name"] for one in answer["values"]["photos"]] == ["a.png"]
+
+
+def test_axe_finds_nothing_where_a_file_was_kept_and_another_refused(
+    stage: Stage, browser: Browser, run_id: RunId
+) -> None:
+    (form,) = stage.records.forms(run_id)
+    page = browser.new_page(viewport={"width": 320, "height": 740})  # axe is a script itself
+    page.goto(stage.link_to(form))
+    page.get_by_label("Proof").set_input_files(document(1024))
+    page.get_by_label("Photos").set_input_files([photo(), photo("b.png")])
+    send(page)
+
+    found = Axe().run(page)
+
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.close()
