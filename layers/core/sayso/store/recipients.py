@@ -5,6 +5,7 @@ Mails move these items only, never the form's own: a decision does not race with
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from sayso.domain.errors import ConditionFailedError, ConflictError
 from sayso.domain.form import DeliveryState
 from sayso.domain.links import MAX_REVISION
-from sayso.ports import AnyOf, AtMost, Equals, OneOf, Update
+from sayso.ports import AnyOf, AtMost, Equals, Missing, OneOf, Put, Update
 from sayso.store.codec import to_ms
 from sayso.store.form_codec import recipient_from_item, recipient_item
 from sayso.store.keys import recipient_key
@@ -37,9 +38,15 @@ class RecipientStore:
         self._committer = committer
 
     def put(self, form_id: FormId, recipients: Sequence[Recipient], ttl: int) -> None:
-        """Write recipients of a form that does not exist yet; they count only once it does."""
+        """Write recipients of a form that does not exist yet; they count only once it does.
+
+        All or none, and never over those that stand there: a worker that was replaced in the
+        meantime would otherwise bring back links that were revoked, and mail everybody again.
+        """
         items = [recipient_item(form_id, one, ttl) for one in recipients]
-        self._committer.table.put_many(items)
+        if items:
+            with suppress(ConditionFailedError):
+                self._committer.transact([Put(item=one, when=(Missing("pk"),)) for one in items])
 
     def claim_mail(
         self, form_id: FormId, recipient: Recipient, *, now: datetime
