@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TABLE = ROOT / "docs" / "reliability-table.md"
 _MOST_SHOWN = 20
+_SHOWN_EVERY = 500
 
 
 def main() -> int:
@@ -34,6 +35,8 @@ def main() -> int:
     report = Report()
     for outcome in play_all(_orders(alone, options.seeds), options.workers):
         report.add(outcome)
+        if report.total() % _SHOWN_EVERY == 0:
+            print(f"{report.total():,} cases", file=sys.stderr, flush=True)
         for violation in outcome.violations:
             print(f"make crash CASE='{outcome.case}'  # {violation.strip()[-300:]}", flush=True)
     wall = timedelta(seconds=time.monotonic() - began)

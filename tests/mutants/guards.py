@@ -79,12 +79,6 @@ GUARDS = (
         '(Equals("epoch", held["epoch"]),)',
     ),
     Guard(
-        "a live lease is respected",
-        f"{_STORE}/runs.py",
-        'held.get("lease_until", 0) > to_ms(now)',
-        "False",
-    ),
-    Guard(
         "the attempt id",
         f"{_STORE}/commit.py",
         "item.get(ATTEMPT) == attempt",
