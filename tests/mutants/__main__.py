@@ -83,13 +83,19 @@ def examine(guard: Guard, seconds: float, workers: int) -> Verdict:
         _copy(root)
         disable(guard, root)
         caught_by = ""
-        for suite in _SUITES:
+        for suite in _suites(guard):
             left = seconds - (time.monotonic() - began)
             if left > 0 and not caught_by:
                 caught_by = _first_failure(root, suite, left, workers)
         if caught_by:
             _check_innocent(caught_by)
         return Verdict(guard, caught_by, time.monotonic() - began)
+
+
+def _suites(guard: Guard) -> list[tuple[str, ...]]:
+    """Return the suites, those first that are about the guard's package."""
+    of_agent = guard.path.startswith("layers/agent/")
+    return sorted(_SUITES, key=lambda suite: of_agent and "tests/unit/agent" not in suite)
 
 
 def disable(guard: Guard, root: Path) -> None:
