@@ -59,7 +59,8 @@ def test_the_events_of_a_managed_run_hold_each_step_once_and_in_order() -> None:
 
     kinds = [event["type"] for event in events if event["type"] != "pydantic_ai_event"]
     assert kinds == ["run_started", "human_input_required", "run_paused", "run_succeeded"]
-    assert [event["id"] for event in events] == [f"{n}-0" for n in range(1, len(events) + 1)]
+    numbers = [int(event["id"].removesuffix("-0")) for event in events]
+    assert numbers == sorted(set(numbers))
 
 
 def test_several_questions_of_one_turn_are_answered_in_any_order() -> None:

@@ -54,7 +54,7 @@ def test_B1_two_forms_answered_in_any_order_resume_once(
             world.settle()
     world.settle()
 
-    check_run(world, run_id)
+    check_run(world.context.stores, run_id)
     assert world.run(run_id).segment == 2
 
 
@@ -219,7 +219,7 @@ def test_D15_global_timeout_stops_run_and_siblings_and_refuses_the_late() -> Non
 
     world.pass_time(timedelta(minutes=12))
 
-    check_run(world, run_id)
+    check_run(world.context.stores, run_id)
     assert {form.status.value for form in world.forms(run_id)} == {"expired"}
     assert world.run(run_id).status == "expired"
 

@@ -63,6 +63,7 @@ class Places:
             "token": tokens,
             "form_token": [*tokens, *(f"{token}:submit" for token in tokens)],
             "form_id": [*forms, UNKNOWN],
+            "member_id": ["m-1", UNKNOWN],
             "app_id": ["refunds"],
             "number": ["1", "2", "9"],
         }
