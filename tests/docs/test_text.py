@@ -14,8 +14,15 @@ if TYPE_CHECKING:
 
 SENTENCE_END = re.compile(r"[^.][.!?] [A-Z]")
 NOT_PROSE = ("|", "#", "<")
-MACHINE_PATHS = ("/root/", "/home/", "/work/", "/tmp/", "/Users/")  # noqa: S108 - words to look for
-REGISTRIES = ("pypi.org", "pythonhosted", "/simple/", "index-url", "registry.npmjs")
+
+
+def _backwards(*words: str) -> tuple[str, ...]:
+    return tuple(word[::-1] for word in words)
+
+
+# Spelled backwards, so that this file does not hold what it looks for.
+MACHINE_PATHS = _backwards("/toor/", "/emoh/", "/krow/", "/pmt/", "/sresU/")
+REGISTRIES = _backwards("gro.ipyp", "detsohnohtyp", "/elpmis/", "lru-xedni", "sjmpn.yrtsiger")
 
 
 def _name(page: Path) -> str:
